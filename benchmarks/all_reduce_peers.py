@@ -4,19 +4,18 @@
 
 usage: all_reduce_peers.py [--program build/release/bin/d5] [--ranks 2,4] [--sizes 4B,1MiB] [--rounds 7] [--samples 5]
                            [--out FILE.json] [--ranges] [--quick]
-       (needs mpirun; mpi4py and PyTorch with gloo, of which one that is missing is left out and said)
+       (needs mpirun; mpi4py and PyTorch with gloo, each left out with a message if missing)
 
 In each round `d5 all-reduce bench` takes its samples of all sizes, then mpi4py (`Allreduce` in place on numpy's float32),
-then gloo (`all_reduce` of a tensor), each as so many processes under mpirun: one after the other, so that none computes
-while another is timed. A sample is what `d5 all-reduce bench` says it is, in the peers too: new data, a barrier, as many
-calls one after the other as come to 64 KiB (64 at most), each on memory of its own; the time is that of the slowest rank.
-The first call of each size is compared with the sum that it has to be, and is not timed. Ranks that have a core each
-stay there.
+then gloo (`all_reduce` of a tensor), each with the same number of processes under mpirun: one after the other, so that
+none computes while another is timed. A sample is defined as in `d5 all-reduce bench`, for the peers too: new data, a
+barrier, consecutive calls that add up to 64 KiB (64 at most), each on separate memory; the time is that of the slowest
+rank. The first call of each size is compared with the expected sum, and is not timed. Ranks are pinned if each has a core.
 
-The median of a round's samples counts. `best` is who has the least median over the rounds of a size; the table tells how
-many times as long as that the others take, the median of the rounds' ratios, and for `auto` over the best of d5's the
-range of those ratios: from six rounds on, 95% of such medians lie in it (order statistics). `auto` measures anew what is
-the fastest, in the first round. What Python takes in a call is part of a peer's time.
+The result of a round is the median of its samples. `best` has the least median over the rounds of a size. The table gives
+the times of the others as multiples of it, as the median of the rounds' ratios, and for `auto` over the best of d5's
+also the range of those ratios: from six rounds on, 95% of such medians lie in it (order statistics). `auto` measures the
+fastest algorithm again, in the first round. The overhead of Python in a call is part of a peer's time.
 """
 
 import argparse
@@ -32,7 +31,7 @@ import time
 
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 SIZES = "4B,16B,64B,256B,1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB"
-PEERS = {"mpi4py": "mpi4py", "gloo": "torch"}  # and the module that each needs
+PEERS = {"mpi4py": "mpi4py", "gloo": "torch"}  # with the required module
 
 
 def bytes_of(size: str) -> int:
@@ -42,7 +41,7 @@ def bytes_of(size: str) -> int:
     return int(words[1]) * UNITS[words[2]]
 
 
-# A peer is a process of each rank; what differs between peers is how they begin, and these three.
+# A peer is one process per rank. Peers differ in their start, and in these three functions.
 
 
 def mpi4py_calls():
@@ -113,7 +112,7 @@ def peer(name: str, place: str, sizes: list[int], samples: int) -> None:
 
 
 def run(ranks: int, words: list[str], limit: float, **more: str) -> str:
-    """What the ranks print; `more` stands in their environment."""
+    """The output of the ranks; `more` is added to their environment."""
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        OMP_NUM_THREADS="1", **more)
     command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks), *words]
@@ -124,11 +123,11 @@ def run(ranks: int, words: list[str], limit: float, **more: str) -> str:
 
 
 def d5_round(options, ranks: int, folder: str) -> dict[str, list[float]]:
-    """By algorithm the median of each size, in the order of sizes."""
+    """The median of each size by algorithm, in the order of sizes."""
     out = os.path.join(folder, "d5.json")
     run(ranks, [options.program, "all-reduce", "bench", "--sizes", options.sizes, "--samples", str(options.samples),
                 "--warmup", "1", "--threads", "1", "--allow-unsupported", "--quiet", "--format", "csv", "--out", out],
-        options.limit, D5_CACHE_DIR=folder)  # `auto` measures anew, in the first round
+        options.limit, D5_CACHE_DIR=folder)  # `auto` measures again, in the first round
     with open(out) as file:
         records = [record for record in json.load(file)["measurements"] if record["metric"] == "time"]
     medians: dict[str, list[float]] = {}

@@ -18,7 +18,7 @@ Ways = dict[str, Callable[[], None]]
 
 
 def sizes() -> list[int]:
-    """Of the 160 tensors of gradients that the programs have."""
+    """The sizes of the programs' 160 gradient tensors."""
     return [size for i in range(80) for size in (256 * (1 + i % 8), 7690 * (i + 1))]
 
 
@@ -49,7 +49,7 @@ def _peer(ways_of: Callable[[int], Ways], rank: int, ranks: int, place: str, ord
 
 
 def times_in_turns(options: argparse.Namespace, ways_of: Callable[[int], Ways]) -> dict[str, list[float]]:
-    """By name the median of each round, in s: torch's processes take some samples, then the program does."""
+    """The median of each round by name, in s: torch's processes take some samples, then the program does."""
     context = torch.multiprocessing.get_context("spawn")
     answers = context.Queue()
     orders = [context.Queue() for _ in range(options.ranks)]
@@ -82,7 +82,7 @@ def times_in_turns(options: argparse.Namespace, ways_of: Callable[[int], Ways]) 
 
 
 def ratio(base: list[float], own: list[float]) -> str:
-    """How much faster `own` is in the same round, with the range in which 95% of such medians lie (order statistics)."""
+    """The speedup of `own` in the same round, with the range in which 95% of such medians lie (order statistics)."""
     ratios = sorted(there / here for there, here in zip(base, own))
     ends = f"[{ratios[0]:.2f}, {ratios[-1]:.2f}]" if len(ratios) >= 6 else ""  # six: the fewest for 95%
     return f"{statistics.median(ratios):.2f} {ends}".rstrip()

@@ -26,7 +26,7 @@ class CommandLine {
   /// values between commas.
   void add(const std::string& name, Target target, const std::string& help);
 
-  /// The exit status where the program ends here: help was asked for, or an argument is bad.
+  /// Exit status if the program ends here: help was requested, or an argument is invalid.
   [[nodiscard]] std::optional<int> parse(int argc, char** argv);
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to give a call other resources than the one before:
+// Cost of giving a call other resources than the one before:
 //
 //     mpirun -np 2 bench_communication_resources
 //
-// Starts of small all-reduces through a node's memory, in pairs: both with the same resources, and
-// with others each time. The difference of the two medians is the change.
+// Measures starts of small all-reduces through node memory, in pairs: with the same resources, and
+// with different ones each time. The difference of the medians is the cost of the change.
 #include <fmt/format.h>
 
 #include <memory>
@@ -27,7 +27,7 @@ Options call_options(const std::string& words) {
   return std::make_shared<const CallOptions>(CallOptions{.resources = resources_of(words)});
 }
 
-/// Of one start, in microseconds; the end is waited for outside of the clock.
+/// Microseconds of one start; waiting for the end is outside the clock.
 double start_time(AllReduce& algorithm, Tensor& data, const Options& options) {
   const auto ranks = world();
   ranks->barrier();

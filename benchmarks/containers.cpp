@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast containers give samples, page cache hot: 64 MiB of them, samples of the size of an
-// ImageNet JPEG (110 kB), and of a CIFAR image (3 kB), in order, each into the same memory. Beside
-// it what `cat` does: the file through a buffer. Ratios are of the times for the same samples.
+// Read rate of containers with a hot page cache: 64 MiB of samples of the size of an ImageNet JPEG
+// (110 kB), and of a CIFAR image (3 kB), in order, each into the same memory. Compared with `cat`:
+// the file through a buffer. Ratios are of the times for the same samples.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a batch of photographs takes to be ready for training (decoded, a random part of it
-// resized to 224 x 224, flipped, normalised), by how they are kept, the batch's size and the order
-// of the samples; and to be read alone, still encoded. The questions of table III of Ben-Nun et
-// al., "A Modular Benchmarking Infrastructure for High-Performance and Reproducible Deep Learning"
-// (IPDPS 2019).
+// Time until a batch of photographs is ready for training (decoded, a random part resized to 224 x
+// 224, flipped, normalised), by storage format, batch size and order of samples; and the time to
+// read it still encoded. The questions of table III of Ben-Nun et al., "A Modular Benchmarking
+// Infrastructure for High-Performance and Reproducible Deep Learning" (IPDPS 2019).
 //
-// The photographs of $D5_DATA_DIR/imagenet-sample, again and again until there are 1,024 of them;
-// files are in the page cache. On one thread, unless told otherwise.
+// Uses the photographs of $D5_DATA_DIR/imagenet-sample, repeated until there are 1,024; files are
+// in the page cache. One thread by default.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -32,7 +31,7 @@ using namespace d5;
 using Data = std::shared_ptr<const Dataset>;
 constexpr std::int64_t kSamples = 1024;
 
-/// What is measured: data sets by how they are kept.
+/// A data set to measure, by storage format.
 struct Storage {
   std::string name;
   Data data;
@@ -76,7 +75,7 @@ std::vector<Storage> all_storages(const testing::TemporaryFolder& folder) {
   return storages;
 }
 
-/// Without a file and without a decoder: numbers that lie in memory.
+/// Random numbers in memory, without files and decoding.
 Data synthetic() {
   return open_dataset("synthetic",
                       {{"fields", "image float32 3x224x224 normal, label int64 below 1000"},

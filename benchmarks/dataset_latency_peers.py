@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long a batch of photographs takes to be ready for training in d5, in Pillow, and in torch's DataLoader over Pillow:
-files of JPEGs in the page cache, decoded, a random part of each resized to 224 x 224, flipped, normalised.
+"""Time to prepare a batch of photographs for training in d5, in Pillow, and in torch's DataLoader over Pillow:
+JPEG files in the page cache, decoded, a random part of each resized to 224 x 224, flipped, normalised.
 
-usage: dataset_latency_peers.py FOLDER [--batch 1,128] [--samples 30]   (needs the module d5, Pillow and NumPy; torch where it is there)
+usage: dataset_latency_peers.py FOLDER [--batch 1,128] [--samples 30]   (needs the module d5, Pillow and NumPy; uses torch if installed)
 
-FOLDER holds JPEG files, which are named again until there are 1,024. What works on one thread is measured in turns; what reads ahead,
-with threads or processes, alone, for it works in the others' turns, too. Prints medians and intervals that hold them in 95% of cases.
+FOLDER holds JPEG files, repeated up to 1,024. Subjects on one thread are measured in turns. Subjects that read ahead, with threads
+or processes, are measured alone, because they also work in the others' turns. Prints medians and their 95% intervals.
 """
 
 import argparse
@@ -25,7 +25,7 @@ STEPS = "decode,random_resized_crop,flip,normalise"
 
 
 class Files:
-    """As torch's DataLoader wants a data set."""
+    """A data set in the form of torch's DataLoader."""
 
     def __init__(self, paths: list[pathlib.Path]) -> None:
         self.paths = paths

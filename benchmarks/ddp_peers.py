@@ -5,13 +5,13 @@
 usage: PYTHONPATH=build/release/python mpirun -np 2 python3 benchmarks/ddp_peers.py [--rounds 15] [--images 16]
        (needs PyTorch with gloo)
 
-ResNet-18 for images of 3x32x32, one thread a rank. All process groups live in one process, and take turns: in each
-round every one makes a step, and an all-reduce of as many floats as the network has parameters, in another order each
+ResNet-18 for images of 3x32x32, one thread per rank. All process groups live in one process, and take turns: in each
+round every one runs a step, and an all-reduce of as many floats as the network has parameters, in another order each
 round. A sample is the slowest rank's time, from a barrier on. Prints the median with the range in which 95% of such
-medians lie (order statistics), and the same of the ratio to gloo within a round. `no exchange` is what is left to win.
+medians lie (order statistics), and the same for the ratio to gloo within a round. `no exchange` is the lower bound.
 
-d5 trains the same network, exported, by torch's kernels (executor torch:torch): by its own scheme, by torch's Reducer
-over d5's ranks (torch/ddp), and alone. What a step takes longer than one without exchange is printed as exposed.
+d5 trains the same network, exported, with torch's kernels (executor torch:torch): by its own scheme, by torch's Reducer
+over d5's ranks (torch/ddp), and alone. The time of a step beyond one without exchange is printed as exposed.
 """
 
 import argparse
@@ -56,12 +56,12 @@ def resnet_18() -> nn.Module:
 
 
 def trainers_of_d5(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> dict[str, Callable[[], object]]:
-    """A step of each: d5 and torch share the kernels, not the network's way through them."""
+    """Runs a step of each: d5 and torch share the kernels, but not the execution of the network."""
     d5.set_threads(1)
     folder = tempfile.TemporaryDirectory()
     path = pathlib.Path(folder.name) / "resnet.onnx"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the exporter that traces is an old one
+        warnings.simplefilter("ignore")  # the tracing exporter is deprecated
         torch.onnx.export(model, (images,), str(path), dynamo=False, do_constant_folding=False,
                           training=torch.onnx.TrainingMode.TRAINING, input_names=["x"], output_names=["y"])
 
@@ -127,7 +127,7 @@ def main() -> None:
         dist.all_reduce(flat, group=groups[name])
 
     subjects = [("step", name) for name in [*models, *trainers]] + [("exchange", name) for name in groups]
-    for what, name in subjects:  # buckets are made anew after the first step, d5's memory in the first exchange
+    for what, name in subjects:  # buckets are rebuilt after the first step, d5's memory in the first exchange
         for _ in range(2):
             step(name) if what == "step" else exchange(name)
     times: dict[tuple[str, str], list[float]] = {subject: [] for subject in subjects}

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to watch and to compare calls: an all-reduce of the library, blocking and started,
-// and one in memory of the node, each bare, with `CallTimeout` and with `CallOrder` around it:
+// Overhead of watching and comparing calls: an all-reduce of the library, blocking and
+// non-blocking, and one in node memory, each bare, with `CallTimeout` and with `CallOrder` around
+// it:
 //
 //     mpirun -np 2 bench_decorators --samples 31
 //
-// Each sample runs all of them, in an order that turns. A sample is the slowest rank's time of some
-// calls in a row, from a barrier, over their number.
+// Each sample runs all of them, in rotating order. A sample is the slowest rank's time for a few
+// consecutive calls, from a barrier on, divided by their number.
 #include <fmt/format.h>
 
 #include <algorithm>

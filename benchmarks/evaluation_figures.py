@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an evaluation itself costs, and EfficientNet-Lite0 in every framework.
+"""Overhead of an evaluation, and EfficientNet-Lite0 in every framework.
 
 usage: evaluation_figures.py [--d5 build/release/bin/d5] [--frameworks torch,onnxruntime:session,...] [--quick]
                              [--only overlap,trace,frameworks]
 
-`scripts/models efficientnet-lite0` comes first, and D5_DATA_DIR has imagenet-sample. Prints:
+Run `scripts/models efficientnet-lite0` first; D5_DATA_DIR needs imagenet-sample. Prints:
 
-overlap     how nearly the overlapped pipeline is as fast as its slowest stage
-trace       latency with each level of trace over that without, in many short turns, of torch and the reference
+overlap     speed of the overlapped pipeline relative to its slowest stage
+trace       ratio of the latency with each trace level to that without, in many short turns, for torch and the reference
 frameworks  accuracy, answers that differ from the first framework's, p90, and samples a second by batch
 
-`bench_predictor_overhead --benchmark_filter=ratio` tells what predict adds to a direct call.
+`bench_predictor_overhead --benchmark_filter=ratio` gives the overhead of predict over a direct call.
 """
 
 import argparse
@@ -27,7 +27,7 @@ MODEL = "efficientnet-lite0"
 
 
 class Runs:
-    """`d5 eval run` of the model, its records and answers."""
+    """Runs `d5 eval run` with the model; returns its records and answers."""
 
     def __init__(self, arguments, folder):
         self.d5, self.folder, self.number = arguments.d5, folder, 0
@@ -65,7 +65,7 @@ class Runs:
 
 
 def estimate_of(records, metric, **conditions):
-    """The first such record's estimate, as the results file has it."""
+    """The first such record's estimate, in the form of the results file."""
     for record in records:
         same = all(record["conditions"].get("identity", {}).get(name) == value for name, value in conditions.items())
         if record["metric"] == metric and same:

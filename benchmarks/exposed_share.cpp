@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a training step is waiting for gradients of other ranks, with MPI by hand (after
-// backpropagation one blocking MPI_Allreduce of all gradients) beside `consistent_decentralized`,
-// whose calls are moved on by the rank itself (poll) or a thread:
+// Share of a training step spent waiting for other ranks' gradients: hand-written MPI (one blocking
+// MPI_Allreduce of all gradients after backpropagation), compared with `consistent_decentralized`,
+// whose calls are progressed by the rank itself (poll) or by a thread:
 //
 //     mpirun -np 2 bench_exposed_share --model resnet-20 --batch 32 --samples 30
 //
-// Each sample runs all contestants, in an order that turns, and is the time of a step on the
-// slowest rank from a barrier on. `alone` is the step of a rank that hears of no other. What the
-// exchange adds to it is exposed, be it waiting or a slower computation; the metric `exposed_share`
-// of `d5 train` counts waiting only. `apart` is how far parameters are from those of MPI by hand
-// after as many steps: 0 on two ranks, where sums of two numbers have one order.
+// Each sample runs all contestants, in rotating order, and is the time of a step on the slowest
+// rank, from a barrier on. `alone` is a step without communication. The time that the exchange adds
+// to it is exposed, whether waiting or slower computation; the metric `exposed_share` of `d5 train`
+// counts only waiting. `apart` is the distance of the parameters from those of hand-written MPI
+// after the same number of steps: 0 on two ranks, where sums of two numbers have one order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ std::vector<Contestant> contestants(const Options& options, const Network& netwo
   const auto alone = momentum(network, options);
   all.push_back({"alone", alone, [alone, &batch] { (void)alone->step(batch); }});
   all.push_back(by_hand(momentum(network, options), batch));
-  // Of its own group: what is inside a thread's communicator is the thread's.
+  // A separate group, because a communicator with a thread belongs to that thread.
   const std::shared_ptr<Communicator> thread = std::make_shared<ProgressThread>(world()->split(0));
   for (const char* all_reduce : {"mpi", "node_memory"}) {
     for (const bool polls : {true, false}) {

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What it costs to change the framework from node to node, and the layout: a chain of convolutions, all in one framework,
-all in the other, and in both by turns, interleaved in one process; then a chain of Relus, which do little else.
+"""Cost of changing the framework, and the layout, from node to node: a chain of convolutions, all in one framework,
+all in the other, and in both by turns, interleaved in one process; then a chain of Relus, which do little work.
 
 usage: framework_switch.py [--frameworks onednn,torch] [--nodes N] [--shape 1x64x56x56] [--threads N] [--samples N]
                            [--out FILE.json]
 
-A switch costs (by turns - the mean of the two alone) / nodes; d5's reorders, where a framework keeps a layout of its own,
-are part of it, and counted.
+A switch costs (by turns - the mean of the two alone) / nodes. This includes d5's reorders for frameworks with a layout
+of their own, which are counted.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import d5
 
 
 class Counter(d5.Event):
-    """Reorders of one run."""
+    """The number of reorders in one run."""
 
     def __init__(self):
         super().__init__()
@@ -46,7 +46,7 @@ def chain(operator, nodes, shape):
 
 
 def reorders_of(executor, inputs):
-    executor.inference(inputs)  # what is reordered once, is now
+    executor.inference(inputs)  # warm-up: one-time reorders
     counter = Counter()
     executor.add_event(counter)
     executor.inference(inputs)

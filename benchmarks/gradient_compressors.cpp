@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compressing a bucket of 16 MiB of gradients takes on one rank, error feedback included,
-// beside copying these bytes. Ratios are of the times; bytes a second are of what is compressed.
+// Time to compress a bucket of 16 MiB of gradients on one rank, including error feedback, compared
+// with copying these bytes. Ratios are of the times; bytes per second are of the uncompressed size.
 #include <cstring>
 #include <memory>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kRows = 2048, kColumns = 2048, kElements = kRows * kColumns;
 
-/// As gradients are: few are large.
+/// A tensor distributed like gradients: few elements are large.
 d5::Tensor gradient() {
   d5::Tensor values = d5::Tensor::empty(d5::DType::float32, {kElements});
   d5::RandomStream random(1);

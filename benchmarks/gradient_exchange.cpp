@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long it takes to sum the gradients of a network of 25 million parameters in 160 tensors over
-// the ranks of one machine, by algorithm, beside MPI_Allreduce called for one after the other:
+// Time to sum the gradients of a network of 25 million parameters in 160 tensors over the ranks of
+// one machine, by algorithm, compared with MPI_Allreduce called for each tensor in order:
 //
 //     mpirun -np 2 bench_gradient_exchange --samples 15
 //
-// Each sample runs all contestants, in an order that turns. A sample is the time of the slowest
-// rank from a barrier until all its sums are there; tensors are started one after the other, then
-// waited for. `of the bound` is how near that is to reading and writing each rank's data in memory
-// once, at the rate that `d5 env --peak` measured.
+// Each sample runs all contestants, in rotating order. A sample is the time of the slowest rank
+// from a barrier until all its sums are complete; tensors are started one after another, then
+// waited for. `of the bound` compares it with reading and writing each rank's data in memory once,
+// at the rate that `d5 env --peak` measured.
 #include <fmt/format.h>
 
 #include <algorithm>

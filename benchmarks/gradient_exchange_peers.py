@@ -7,7 +7,7 @@ usage: gradient_exchange_peers.py --program build/release/benchmarks/bench_gradi
 
 The same 160 tensors of 25 million floats. In each round gloo's processes take 3 samples, then the program's 3, and the
 median of each counts: one after the other, so that neither computes while the other is timed. `gloo` starts an
-all-reduce for each tensor, then waits for all; `gloo in buckets` has them in buckets of 25 MiB, as
+all-reduce for each tensor, then waits for all; `gloo in buckets` uses buckets of 25 MiB, as
 DistributedDataParallel does. Prints the median of the rounds, and the ratio to gloo's faster way with the range in
 which 95% of such medians lie (order statistics).
 """

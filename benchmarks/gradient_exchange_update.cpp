@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a step takes after backpropagation: gradients of 25 million parameters in 160 tensors
-// are averaged over the ranks of one machine, clipped by their common norm, and Adam's step is
-// made:
+// Time of a step after backpropagation: gradients of 25 million parameters in 160 tensors are
+// averaged over the ranks of one machine and clipped by their global norm, then Adam updates the
+// parameters:
 //
 //     mpirun -np 2 bench_gradient_exchange_update --samples 15
 //
-// `step` is what training does; `step-in-passes` the same with each of weight, sum, norm, clip and
-// update a pass of its own over all gradients. `sweeps` and `sweeps-in-passes` are norm, clip and
-// update alone, of gradients that are there. Each sample runs all contestants, in an order that
-// turns, and is the time of the slowest rank from a barrier on.
+// `step` is what training does; `step-in-passes` is the same with weight, sum, norm, clip and
+// update as separate passes over all gradients. `sweeps` and `sweeps-in-passes` are norm, clip and
+// update alone, on existing gradients. Each sample runs all contestants, in rotating order, and is
+// the time of the slowest rank from a barrier on.
 #include <fmt/format.h>
 
 #include <algorithm>

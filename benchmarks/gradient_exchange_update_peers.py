@@ -9,7 +9,7 @@ usage: gradient_exchange_update_peers.py --program build/release/benchmarks/benc
 The same 160 tensors of 25 million floats. `torch-sweeps` is `clip_grad_norm_` and `Adam(fused=True)` on one thread,
 `torch-step` gloo before it: gradients are views of buckets of 25 MiB, which are divided by the ranks and summed, as
 DistributedDataParallel does. In each round torch's processes take 3 samples, then the program's 3, and the median of
-each counts: neither computes while the other is timed. Prints the median of the rounds, and how much faster d5 is in
+each counts: neither computes while the other is timed. Prints the median of the rounds, and the speedup of d5 in
 the same round, with the range in which 95% of such medians lie (order statistics).
 """
 
@@ -40,7 +40,7 @@ def ways(ranks: int) -> Ways:
             work.wait()
         sweeps()
 
-    sweeps()  # makes what it keeps
+    sweeps()  # warm-up: allocates the state
     return {"torch-step": step, "torch-sweeps": sweeps}
 
 

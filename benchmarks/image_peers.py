@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes photographs ready for training in d5 beside Pillow, and beside torch's DataLoader over Pillow:
+"""Preparation of photographs for training in d5, compared with Pillow and with torch's DataLoader over Pillow:
 decode, a random part resized to 224 x 224, flip, normalise; on one thread, in turns.
 
-usage: image_peers.py BENCH_IMAGES FOLDER [ROUNDS]   (needs Pillow and NumPy; torch where it is there)
-BENCH_IMAGES is d5's program bench_images, FOLDER holds at least 128 JPEG files. Prints how many times
-faster d5 is, the median of the rounds and an interval that holds it in 95% of cases.
+usage: image_peers.py BENCH_IMAGES FOLDER [ROUNDS]   (needs Pillow and NumPy; uses torch if installed)
+BENCH_IMAGES is d5's program bench_images, FOLDER holds at least 128 JPEG files. Prints the
+speedup of d5: the median of the rounds and its 95% interval.
 """
 
 import io
@@ -26,7 +26,7 @@ DEVIATION = numpy.array([0.229, 0.224, 0.225], numpy.float32)
 
 
 def part(width: int, height: int) -> tuple[int, int, int, int]:
-    """The law of torchvision's RandomResizedCrop."""
+    """Draws a part as torchvision's RandomResizedCrop does."""
     for _ in range(10):
         area = width * height * random.uniform(0.08, 1)
         ratio = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))
@@ -84,7 +84,7 @@ def seconds_of(work, contents: list[bytes]) -> float:
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Of the median: by the binomial law of how many values lie below it."""
+    """The interval of the median, from the binomial distribution of the number of values below it."""
     ordered, count, tail, k = sorted(values), len(values), 0.0, 0
     while (tail := tail + math.comb(count, k) / 2**count) <= 0.025:
         k += 1

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// 128 photographs of $D5_DATA_DIR/imagenet-sample, in memory, on one thread: decoded, beside
-// libjpeg-turbo itself; and made ready for training (a random part, resized to 224 x 224, flipped,
+// 128 photographs of $D5_DATA_DIR/imagenet-sample, in memory, on one thread: decoding, compared
+// with libjpeg-turbo; and preparation for training (a random part, resized to 224 x 224, flipped,
 // normalised).
 #include <fmt/format.h>
 
 #include <cstdio>
-// After <cstdio>, whose FILE it names.
+// After <cstdio>, because it uses FILE.
 #include <jpeglib.h>
 
 #include <memory>
@@ -32,7 +32,7 @@ const std::vector<std::string>& contents() {
   return files;
 }
 
-/// What a program does that has nothing but the library.
+/// The same with only the library.
 Subject libjpeg_turbo() {
   auto pixels = std::make_shared<std::vector<JSAMPLE>>();
   return {.run = [pixels] {
@@ -73,7 +73,7 @@ Subject decoding() {
   }};
 }
 
-/// An epoch, whose crops are others than the last one's.
+/// Runs an epoch, with other crops than the last one.
 Subject epoch_of(const std::vector<EntryChoice>& steps) {
   struct State {
     std::shared_ptr<Sampler> sampler;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What judging costs: a whole `d5 net bench` with an empty cache (the reference runs), again (what it answered was
-kept), and with --unjudged, in turns, each a process of its own; medians with the least and the most of all rounds.
+"""Cost of judging: a whole `d5 net bench` with an empty cache (the reference runs), again (its answers are cached),
+and with --unjudged, in turns, each in a separate process; medians with the minimum and the maximum of all rounds.
 
 usage: judging_cost.py [MODEL...] [--d5 build/release/bin/d5] [--framework torch] [--samples 3] [--rounds 5]
 
-Models: LeNet and ResNet-50, unless others are named. With `--auto` the same of `d5 net show MODEL --framework auto`,
-which judges on four draws: with an empty cache (it measures, and judges), and again (it reads its choice).
+The default models are LeNet and ResNet-50. `--auto` measures `d5 net show MODEL --framework auto` in the same way. This
+judges on four draws: with an empty cache (it measures, and judges), and again (it reads its choice).
 """
 
 import argparse
@@ -18,7 +18,7 @@ import time
 
 
 def seconds_of(words, cache):
-    """Of a process, its output thrown away. Raises subprocess.CalledProcessError with what it said on stderr."""
+    """Seconds of a process; its output is discarded. Raises subprocess.CalledProcessError with its stderr."""
     begin = time.monotonic()
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                    env={**os.environ, "D5_CACHE_DIR": cache})

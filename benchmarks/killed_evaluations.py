@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kills `d5 eval run` at many moments of a matrix and goes on with --resume: what is missing is run, nothing twice.
+"""Kills `d5 eval run` at many moments of a matrix and resumes it: missing runs are made, and none twice.
 
 usage: killed_evaluations.py [--evaluation FILE.yaml] [--d5 build/release/bin/d5] [--moments 200] [--seed 0]
 
-Without a file the matrix is EfficientNet-Lite0 in `null` and `sleep`, asked in two ways with three sizes of batch (`scripts/models
-efficientnet-lite0` comes first, and D5_DATA_DIR has imagenet-sample).
+The default matrix is EfficientNet-Lite0 in `null` and `sleep`, in two scenarios with three batch sizes (run `scripts/models
+efficientnet-lite0` first; D5_DATA_DIR needs imagenet-sample).
 
-Each round begins anew, is killed (SIGKILL) at one moment drawn over the length of a whole run, and resumed to its end.
-Then the results file, and the database, must hold each piece of the matrix once. Exit status 1 at the first fault. `tests/apps/evaluation/eval_run_test.cpp` does it at ten moments.
+Each round starts from nothing, is killed (SIGKILL) at a random moment of a whole run, and is resumed to its end. Then the
+results file and the database must contain each piece of the matrix once. Exit status 1 at the first fault.
+`tests/apps/evaluation/eval_run_test.cpp` does the same at ten moments.
 """
 
 import argparse
@@ -41,7 +42,7 @@ def whole(line):
 
 
 def fault_of(out, database, pieces):
-    """Why the run is not whole; None if it is."""
+    """The reason why the run is incomplete; None if it is complete."""
     with open(out, encoding="utf-8") as file:
         results = json.load(file)
     done = [piece["name"] for piece in results["run"]["pieces"]]

@@ -5,12 +5,12 @@
 usage: lenet_peers.py [--seeds 10] [--framework torch,reference] [--threads N] [--program d5] [--data DIR]
        (needs the program d5, PyTorch and NumPy, and the whole of MNIST: DIR, or the folder mnist in D5_DATA_DIR)
 
-From each seed every contestant trains once, in a process of its own and in an order that turns. In common: LeNet-5 and
-the law of its first weights (normal by fan-out in convolutions, uniform in layers), the 60,000 images normalised by
+Every contestant trains once from each seed, in a separate process and in rotating order. In common: LeNet-5 and
+the distribution of its initial weights (normal by fan-out in convolutions, uniform in layers), the 60,000 images normalised by
 the same two numbers, shuffled batches of 64, momentum 0.9, rate 0.01, a test of all 10,000 images after each epoch, the
-end where 98.5% of them are right, 8 epochs at most. What is drawn differs. The clock runs from the first batch to the
-end of the test that reaches the target, tests included, loading the files not; PyTorch's images lie normalised in
-memory, d5 normalises those of a batch when it is read. A run that does not get there counts as infinite.
+end when 98.5% of them are right, 8 epochs at most. The random draws differ. The time runs from the first batch to the
+end of the test that reaches the target, including tests and excluding the loading of files. PyTorch's images are
+normalised in memory; d5 normalises a batch when it is read. A run that misses the target counts as infinite.
 """
 
 import argparse
@@ -97,7 +97,7 @@ def with_d5(program: str, framework: str, seed: int, folder: pathlib.Path, threa
 
 
 def median_interval(samples: list[float]) -> tuple[float, float]:
-    """What holds the median in 95% of cases, whatever the distribution; of fewer than 6 samples nothing does."""
+    """The 95% interval of the median, for any distribution; fewer than 6 samples have none."""
     n = len(samples)
     outside, rank = 0.0, 0
     while outside + math.comb(n, rank) / 2 ** (n - 1) <= 0.05:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the mere presence of other frameworks costs: a network in one framework, in a process that loaded it alone, beside
-the same in a process that has loaded every framework of this machine and run each once. Both processes live through
-the whole measurement and take turns.
+"""Cost of loaded but unused frameworks: a network in one framework, in a process that loaded only that framework, compared
+with a process that has loaded every framework of this machine and run each once. Both processes live through the whole
+measurement and take turns.
 
 usage: loaded_frameworks.py [MODEL] [--framework torch] [--batch 1,16] [--threads N] [--samples N] [--out FILE.json]
 """
@@ -15,7 +15,7 @@ import d5
 
 
 def serve(pipe, model, framework, batch, threads, others):
-    """Runs the network as often as it is told, and answers when it is done."""
+    """Runs the network the requested number of times, and reports the end."""
     d5.set_threads(threads)
     d5.pin_threads()
     network = d5.model(model)
@@ -70,7 +70,7 @@ def main():
         alone, beside = Process(*settings, []), Process(*settings, others)
         begin = time.perf_counter()
         alone.run()
-        # So many runs that asking for them by a pipe, about 0.1 ms, is below 1%.
+        # Enough runs that the request over a pipe, about 0.1 ms, is below 1%.
         alone.repetitions = beside.repetitions = max(1, round(0.02 / (time.perf_counter() - begin)))
         rows += d5.measure({f"{arguments.framework} alone": alone.run,
                             f"beside {', '.join(beside.loaded)}": beside.run},

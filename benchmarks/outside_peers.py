@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Networks in d5 beside the Python packages of ONNX Runtime, OpenVINO and torch, all interleaved in one process.
+"""Networks in d5 and in the Python packages of ONNX Runtime, OpenVINO and torch, all interleaved in one process.
 
 usage: outside_peers.py [MODEL ...] [--batch 1,16] [--threads 1,2] [--framework torch,auto] [--transform A,B] [--samples N]
                         [--budget SECONDS] [--out FILE.json [--resume]]
 
-Each library is measured twice: called by hand, and as d5's executor. Torch by hand is the network's nodes as torch functions in a row
-(torch_program.py), as they are and as TorchScript, frozen and optimized for inference. A table in the end has each library's time by hand, d5's over it, and
-that of auto over the best of d5's other executors, with the 95% intervals of the ratios of neighbours.
+Each library is measured twice: called directly, and as d5's executor. Torch called directly runs the network's nodes as torch functions
+in order (torch_program.py), eagerly and as TorchScript, frozen and optimized for inference. A final table has each library's direct time,
+the ratio of d5's time to it, and that of auto to the best of d5's other executors, with the 95% intervals of paired ratios.
 
 MODEL is a built-in network or an ONNX file; by default resnet-50, mobilenet-v1, transformer-encoder, and the ONNX files in
-$D5_DATA_DIR/onnx-light (their batch of 1 is fixed). --framework names executors of d5, as d5 net bench does; those that this build lacks, and peers
-that are not installed, are left out, and said so. Every peer gets the file that d5 saves, float32, as many threads, and inputs that lie in memory. Answers are
-compared before anything is measured, and who is off by more than 1e-3 of the largest number is named in the end, and measured nevertheless: of a network whose weights
-are all equal (those in onnx-light) rounding alone decides the answer. OpenVINO is told to compute in float32, for its default may be bfloat16.
+$D5_DATA_DIR/onnx-light (their batch of 1 is fixed). --framework names executors of d5, as in d5 net bench; executors missing in this build, and
+peers that are not installed, are left out with a message. Every peer gets the file that d5 saves, float32, the same number of threads, and
+inputs in memory. Answers are compared before the measurement. A peer that deviates by more than 1e-3 of the largest number is named at the
+end, and measured nevertheless: rounding alone decides the answer of a network whose weights are all equal (those in onnx-light). OpenVINO is
+set to compute in float32, because its default may be bfloat16.
 
---budget ends it after about so many seconds: combinations share them, down to six samples, the fewest that an interval has, and those for which none are left are
-named. --resume measures what FILE.json lacks.
+--budget limits the time to about this many seconds. Combinations share it, down to six samples, the fewest for an interval; combinations
+without a share are named. --resume measures what FILE.json lacks.
 """
 
 import argparse
@@ -30,7 +31,7 @@ import time
 
 import numpy as np
 
-import d5  # before torch: it tells OpenMP's threads to sleep soon
+import d5  # before torch: it makes OpenMP's threads sleep soon
 
 
 def onnx_runtime(file, inputs, threads):
@@ -94,7 +95,7 @@ def d5_executor(network, framework, inputs):
 
 
 def built(words):
-    """Those of d5's executors that can be made here."""
+    """The executors of d5 that can be created here."""
     known = []
     for word in words:
         try:
@@ -106,7 +107,7 @@ def built(words):
 
 
 def runs_of(network, frameworks, transforms, inputs, threads):
-    """What is measured, by name; one run of each has been made. And whose answers differ from the first's."""
+    """The subjects by name, each after one run, and those whose answers differ from the first's."""
     runs, differing = {}, []
 
     def add(name, make):
@@ -139,7 +140,7 @@ def runs_of(network, frameworks, transforms, inputs, threads):
 
 
 def samples_within(seconds, runs, most):
-    """Each sample is a run that is timed and one that is not, and a wait of 20 ms (docs/measuring.md)."""
+    """Takes samples: a timed run, an untimed one, and a wait of 20 ms (docs/measuring.md)."""
     begin = time.monotonic()
     for run in runs.values():
         run()
@@ -148,7 +149,7 @@ def samples_within(seconds, runs, most):
 
 
 def times_by_case(rows):
-    """The times by name of each network, batch and number of threads."""
+    """The times by name, for each network, batch and number of threads."""
     cases = {}
     for row in rows:
         if row.metric == "time" and row.samples:
@@ -157,7 +158,7 @@ def times_by_case(rows):
 
 
 def ratio(row, base):
-    """Sample by sample: both were taken interleaved."""
+    """Ratios sample by sample; both were taken interleaved."""
     pairs = d5.Measurement()
     pairs.samples = [a / b for a, b in zip(row.samples, base.samples)]
     low, high = pairs.interval

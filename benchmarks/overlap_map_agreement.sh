@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: benchmarks/overlap_map_agreement.sh [PROGRAM [FOLDER [OPTION...]]]
 #
-# Measures the slowdown map of five kernels twice, within 6 minutes, each in rounds whose ranks are started anew, and tells
-# which share of the cells agrees within their intervals: 95% or more is the goal. Nothing else should run. Options are
-# those of 'd5 overlap map'.
+# Measures the slowdown map of five kernels twice, within 6 minutes, with new ranks in each round,
+# and prints the share of cells that agree within their intervals; the goal is 95% or more. Nothing
+# else should run. Options are those of 'd5 overlap map'.
 set -eu
 program=${1:-build/release/bin/d5}
 folder=${2:-overlap-maps}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it takes to plan a network, which happens once for each set of input shapes: operators are
-// resolved, kernels planned, memory laid out; nothing runs. NAME/auto_measured is what "auto" takes
-// the first time, and NAME/auto_kept with the choice that it kept then, all frameworks loaded.
+// Time to plan a network, which happens once for each set of input shapes: operators are resolved,
+// kernels planned, memory laid out; nothing runs. NAME/auto_measured is the first planning of
+// "auto", NAME/auto_kept one with the cached choice, with all frameworks loaded.
 #include <memory>
 
 #include "benchmarks/side_by_side.hpp"

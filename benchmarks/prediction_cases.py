@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How far predictions of training lie from training: 48 cases on the ranks of one machine.
+"""Error of predictions of training: 48 cases on the ranks of one machine.
 
 usage: prediction_cases.py --program build/release/bin/d5 --folder DIR [--steps 20] [--models lenet,...] [--ranks 2,4]
 
 Three networks, each on 2 and 4 ranks, in two sizes of buckets: by the ring over messages in memory, and over a modelled
 wire of 10 and of 1 Gbit/s (50 us), and by node_memory (`--all-reduces`): `d5 predict MODEL --measure N`. On two cores
-`--ranks 2` leaves the 24 cases whose ranks have a core each. Of each case the network between as many ranks is measured, then
-launches of as many profiled copies and of training take turns (`--launches`): a machine that is shared is some
-percent faster or slower a minute later (`--reuse` measures profiles and networks once, and shows that). A prediction knows
-the profiles and the network alone; nothing is fitted to cases. Cases whose results DIR holds are not run again: the script goes on where it ended. 24 cases take
-some fifteen minutes on two cores; nothing else should run.
+`--ranks 2` selects the 24 cases whose ranks have a core each. Each case first measures the network between its ranks. Then
+launches of profiled copies and of training take turns (`--launches`), because a shared machine is some percent faster
+or slower a minute later (`--reuse` measures profiles and networks once, and shows that). A prediction uses only the
+profiles and the network; nothing is fitted to cases. Cases with results in DIR are not run again, so the script can be
+continued. 24 cases take some fifteen minutes on two cores; nothing else should run.
 
-Prints a row a case: the predicted step and its interval, the median of the measured steps and its interval, the error,
-and that of the closed formulas; then, of all cases and of those whose ranks have a core each, the median and the worst
-error, how many cases lie within 8% or the measured interval, and in how many the prediction is closer than the formula.
-On more ranks than cores ranks take turns: what one of them waits for may not be running, which nothing predicts.
+Prints a row per case: the predicted step and its interval, the median of the measured steps and its interval, the error,
+and that of the closed formulas. Then, for all cases and for those whose ranks have a core each, it prints the median and
+the largest error, the number of cases within 8% or the measured interval, and the number of cases in which the prediction
+is closer than the formula. With more ranks than cores, ranks take turns: a rank may wait for one that is not running,
+which is not predicted.
 """
 
 import argparse
@@ -34,7 +35,7 @@ WORST = 0.08
 
 
 def run(words: list[str], out: pathlib.Path) -> None:
-    """Leaves `out` only where it is whole."""
+    """Writes `out` only if it is complete."""
     part = out.with_suffix(".part.json")
     done = subprocess.run([*words, "--out", str(part)], capture_output=True, text=True, check=False)
     if done.returncode != 0 or not part.exists():
@@ -58,12 +59,12 @@ def case_of(file: pathlib.Path) -> dict:
 
 
 def percent(share: float | None) -> str:
-    """Of node_memory there is no formula."""
+    """A share as a signed percentage; node_memory has no formula, hence None."""
     return "-" if share is None else f"{100 * share:+.1f}%"
 
 
 def within(case: dict) -> bool:
-    """8%, or what the measurement itself does not know."""
+    """The tolerance: 8%, or the uncertainty of the measurement."""
     low, high = case["interval"]
     return abs(case["prediction_error"]) <= WORST or low <= case["predicted_time"] <= high
 

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: benchmarks/prediction_tour.sh [PROGRAM [FOLDER]]
 #
-# From this machine's profile to a cluster's curve, and what communication takes from computing: the five commands that
-# docs/prediction.md begins with, one after the other, within 15 minutes on two cores: each
-# as it is where only files are named, in d5's own reference. Nothing else should run. PROGRAM
-# is d5 (build/release/bin/d5 if left out); FOLDER gets the profile, the network, both result files, the trace and the
-# pictures (prediction-tour if left out). Ends with the time of each command; the status is 1 where one failed or all
-# took longer.
+# Runs the five commands at the start of docs/prediction.md, from this machine's profile to a cluster's curve and the
+# slowdown of computation by communication, one after the other, within 15 minutes on two cores. The networks run in d5's
+# own reference. Nothing else should run. PROGRAM is d5 (default build/release/bin/d5). FOLDER (default prediction-tour)
+# gets the profile, the network, both result files, the trace and the pictures. Ends with the time of each command; the
+# status is 1 if a command failed or all took longer than 15 minutes.
 set -u
 program=${1:-build/release/bin/d5}
 folder=${2:-prediction-tour}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls from Python cost: arrays, runs, hooks, operators, optimizers and data sets in Python.
+"""Cost of calls from Python: arrays, runs, hooks, operators, optimizers and data sets in Python.
 
-usage: python_calls.py [--quick]    (the module d5 on the Python path; torch beside it where it is)
+usage: python_calls.py [--quick]    (the module d5 on the Python path; uses torch if installed)
 
 Subjects of a figure take turns, round by round; medians and quartiles of the rounds are printed, and
-the ratio of each round's pair. At the end stands each goal with what was reached; on a machine with
-other work none of it is to be trusted.
+the ratio of each round's pair. Prints each goal with the reached value at the end. The
+machine must be otherwise idle.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def seconds_of(call: Call, repetitions: int) -> float:
 
 
 def in_turns(subjects: dict[str, Call], rounds: int, seconds: float) -> dict[str, list[float]]:
-    """Seconds of a call, for each a sample a round, in an order that changes."""
+    """Seconds of a call: a sample of each per round, in varying order."""
     repetitions = {name: max(1, int(seconds / max(seconds_of(call, 3), 1e-7))) for name, call in subjects.items()}
     samples: dict[str, list[float]] = {name: [] for name in subjects}
     names = list(subjects)
@@ -51,7 +51,7 @@ def quartiles(samples: list[float]) -> str:
     return f"{middle * scale:9.3f} {unit} [{low * scale:.3f}, {high * scale:.3f}]"
 
 
-# Figure, what was reached, the goal, and its unit.
+# Figure, reached value, goal, and unit.
 REACHED: list[tuple[str, float, float, str]] = []
 
 
@@ -117,7 +117,7 @@ class NumpySgd(d5.ThreeStepOptimizer):
 
 
 class Digits(d5.Dataset):
-    """MNIST's, by a read in Python."""
+    """MNIST's samples, read in Python."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -200,7 +200,7 @@ def training(rounds: int, quick: bool) -> None:
 
 
 def beside_the_program(rounds: int, quick: bool) -> None:
-    """Steps and an epoch of one recipe, from Python and by the program, which take turns."""
+    """Times steps and an epoch of one recipe, from Python and by the program, in turns."""
     how = ["training.epochs=1", f"training.most_batches={40 if quick else 400}"]
     metrics = ["batch_time", "epoch_time"]
     words = ["train", "mnist-lenet-quick", *(word for one in how for word in ("--set", one))]

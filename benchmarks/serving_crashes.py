@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is lost when a server and its agents are killed.
+"""Losses when a server and its agents are killed.
 
 usage: serving_crashes.py [--program build/release/bin/d5] [--kills 50] [--evaluations 200] [--agents 2] [--seed 0]
 
 Kills server and agents by SIGKILL, `--kills` moments each, drawn by `--seed`, while the evaluations run, and
-starts what it killed again. Exit status 1 unless each of them is done and has one run with all its records, or is
-quarantined and has none because its agent was killed within it three times, which is the server's rule; and unless
-nothing was lost but by the kills of agents, one part each at most.
+restarts them. Exit status 0 if each evaluation is done and has one run with all its records, or is quarantined without
+a run because its agent was killed within it three times, which is the server's rule. Each kill of an agent may lose one
+part at most, and nothing else may be lost. Otherwise the exit status is 1.
 """
 
 import argparse
@@ -22,13 +22,13 @@ import time
 
 from serving_place import Place, end, evaluation
 
-MOST_LOSSES = 3  # of a part, which is quarantined then (JobQueue::Options)
-QUERIES = 200  # of 1 ms each: an evaluation is long enough to be hit
-SPACED = 3  # evaluations that come to their end between two kills of agents, if more are to come
+MOST_LOSSES = 3  # losses of a part before its quarantine (JobQueue::Options)
+QUERIES = 200  # of 1 ms each, so that an evaluation is long enough to be hit
+SPACED = 3  # evaluations that end between two kills of agents, if more follow
 
 
 def wait_for_done(place: Place, count: int) -> int:
-    """How many are done, when it is so many, or nothing more comes."""
+    """Waits until this many are done, or progress stops; returns the number."""
     end = time.monotonic() + 60
     while True:
         states = [state for (state,) in place.rows("SELECT state FROM job")]
@@ -39,12 +39,12 @@ def wait_for_done(place: Place, count: int) -> int:
 
 
 def left_in_spools(place: Place) -> list[pathlib.Path]:
-    """Folders of attempts. They may go meanwhile, which Path.rglob cannot bear."""
+    """Folders of attempts. They may disappear meanwhile, which makes Path.rglob fail."""
     return [pathlib.Path(file).parent for file in glob.glob(f"{place.folder}/home/**/results.db", recursive=True)]
 
 
 def wait_for_spools(place: Place) -> None:
-    """An agent sends what a killed one left; ended while it starts, it leaves that to the next."""
+    """Lets an agent send what a killed one left. An agent that ends at its start leaves that to the next."""
     end = time.monotonic() + 60
     while left_in_spools(place) and time.monotonic() < end:
         time.sleep(0.1)
@@ -67,7 +67,7 @@ def crashes(place: Place, kills: int, evaluations: int, agents: int, seed: int) 
             server.wait()
             server = place.serve()
         else:
-            # No evaluation is to be hit again and again: three losses quarantine it, as they should.
+            # Spread the kills over evaluations: three losses quarantine one, as they should.
             done = wait_for_done(place, done + SPACED)
             number = chance.randrange(agents)
             workers[number].kill()
@@ -76,7 +76,7 @@ def crashes(place: Place, kills: int, evaluations: int, agents: int, seed: int) 
     jobs = wanted.result()
     states = place.wait_for(jobs, 30 + 10 * evaluations)
     wait_for_spools(place)
-    end(workers)  # before the server: each hears first that what it sent is kept
+    end(workers)  # before the server, so that each gets the acknowledgement of its records
     end([server])
 
     runs = place.rows("SELECT r.id, (SELECT COUNT(*) FROM measurement m WHERE m.run = r.id), (SELECT SUM(count) FROM "

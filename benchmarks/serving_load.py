@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a server of 'd5 serve' takes: its page's first view, jobs that are asked for, events, and a flood.
+"""Load of a server of 'd5 serve': first view of its page, submitted jobs, events, and a flood of requests.
 
-usage: serving_load.py [PROGRAM]        PROGRAM: d5, else build/release/bin/d5
+usage: serving_load.py [PROGRAM]        PROGRAM: d5; default build/release/bin/d5
 
-A server of its own on loopback, with a new database; nothing else should run. Prints medians and the 99th
-percentile of each, and the memory that the flood of half-open requests took.
+Starts its own server on loopback, with a new database; nothing else should run. Prints medians and the 99th
+percentile of each, and the memory used by the flood of half-open requests.
 """
 
 import contextlib
@@ -73,7 +73,7 @@ def ask(connection: http.client.HTTPConnection, method: str, path: str, body: ob
 
 
 def first_view(host: str, port: int) -> int:
-    """The page, all that it loads, and what it asks first, one after the other. Returns the bytes."""
+    """Loads the page, its files, and its first requests, one after the other. Returns the bytes."""
     connection = http.client.HTTPConnection(host, port)
     page = ask(connection, "GET", "/").decode()
     total = len(page)
@@ -86,7 +86,7 @@ def first_view(host: str, port: int) -> int:
 
 
 def heard_after(host: str, port: int, count: int) -> list[float]:
-    """From the moment before a job is asked for to that at which a listener reads its event."""
+    """Seconds from the submission of a job to the moment when a listener reads its event."""
     listening = http.client.HTTPConnection(host, port)
     listening.request("GET", "/v1/events?after=0")
     stream = listening.getresponse()
@@ -112,7 +112,7 @@ def heard_after(host: str, port: int, count: int) -> list[float]:
 
 
 def memory(process: int) -> float:
-    """MB that are resident."""
+    """The resident memory in MB."""
     status = pathlib.Path(f"/proc/{process}/status").read_text()
     return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) / 1e3  # type: ignore[index]
 

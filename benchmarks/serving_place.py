@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server of 'd5 serve' and its agents in a folder of their own, for the benchmarks beside this file."""
+"""A server of 'd5 serve' and its agents in a separate folder, for the serving benchmarks."""
 
 import json
 import os
@@ -48,7 +48,7 @@ seed: {seed}
 
 
 class Place:
-    """A folder with a model, a data set, a server's database and agents' spools."""
+    """Folder with a model, a data set, a server's database and agents' spools."""
 
     def __init__(self, program: pathlib.Path, folder: pathlib.Path):
         self.program, self.folder = str(program.resolve()), folder
@@ -78,7 +78,7 @@ class Place:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing that was started here goes on, whatever went wrong."""
+        """Ends all processes started here, also after an error."""
         self.is_over = True
         for process in self.started:
             process.kill()
@@ -121,7 +121,7 @@ class Place:
             return json.load(answer)
 
     def submit(self, manifest: str) -> str:
-        """Again and again until a server answers: asked twice, it is one job."""
+        """Submits repeatedly until a server answers; a repeated submission is one job."""
         body = json.dumps({"manifest": manifest}).encode()
         while not self.is_over:
             try:
@@ -143,7 +143,7 @@ class Place:
             connection.close()
 
     def wait_for(self, jobs: list[str], seconds: float) -> dict[str, str]:
-        """The state of each when all are over."""
+        """Waits until all have ended; returns the state of each."""
         end = time.monotonic() + seconds
         while True:
             states = dict(self.rows("SELECT id, state FROM job"))

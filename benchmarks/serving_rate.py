@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an evaluation through a server and an agent costs beside itself: how soon it begins, how many go through a
-second, whose processor time that is, and what is added to one that takes long.
+"""Overhead of an evaluation through a server and an agent: time to start, evaluations per second with the processor
+time of each process, and the overhead of a long evaluation.
 
 usage: serving_rate.py [--program build/release/bin/d5] [--starts 200] [--evaluations 400] [--parallel 1,2]
                        [--rounds 5] [--seconds 10]
 
 On an idle machine:
-  start  from the answer to POST /v1/jobs, of an agent that is free, to the event that its child runs. 0 leave it out
+  start  time from the answer to POST /v1/jobs, with a free agent, to the event that its child runs; 0 starts: skipped
   rate   evaluations of nothing (predictor null, ten queries of MNIST's sample) a second, from the first submission to
          the last result, of d5's own scenario closed_loop and of LoadGen's single_stream, by an agent that runs
-         `--parallel` at once; with the processor time of each process, all of an evaluation's divided by their number,
-         and the rate that so much time allows on this machine's cores. Goal: 200 a second on two cores
+         `--parallel` at once; with the processor time of each process per evaluation, and the rate that this time
+         allows on this machine's cores. Goal: 200 a second on two cores
   ratio  an evaluation (LeNet in the reference, closed loop) that takes about `--seconds`, by `d5 eval run` and through
-         an agent, in turns: from the call to the records in the database. Goal: 1.01. 0 rounds leave it out
+         an agent, in turns: from the call to the records in the database. Goal: 1.01. 0 rounds: skipped
 """
 
 import argparse
@@ -38,7 +38,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Asker:
-    """Submits over one connection, and looks seldom whether all is over."""
+    """Submits over one connection, and rarely polls for the end."""
 
     def __init__(self, place: Place):
         self.place = place
@@ -54,12 +54,12 @@ class Asker:
         return str(json.loads(body)["id"])
 
     def wait(self) -> None:
-        """Until nothing is queued or runs. A look takes 0.3 ms of a processor, which the evaluations have not meanwhile."""
+        """Waits until nothing is queued or running. A poll takes 0.3 ms of a processor, which the evaluations lose."""
         while self.place.rows("SELECT 1 FROM job WHERE state IN ('queued', 'leased', 'running') LIMIT 1"):
             time.sleep(0.1)
 
     def hear_end_of(self, job: str) -> None:
-        """Sleeps until the server tells the job's end: who looks again and again takes a core from what is measured."""
+        """Sleeps until the server reports the job's end: polling would take a core from the measurement."""
         self.connection.request("GET", f"/v1/jobs/{job}/events")
         with self.connection.getresponse() as events:
             while events.readline():
@@ -114,7 +114,7 @@ def child_of(process: int) -> int:
 
 
 def used(processes: dict[str, int]) -> dict[str, float]:
-    """Seconds of a processor of each, and of the children that the last one has seen end."""
+    """Processor seconds of each, and of the last one's ended children."""
     result = {name: sum(int(x) for x in stat_of(process)[11:13]) / TICK for name, process in processes.items()}
     result["children"] = sum(int(x) for x in stat_of(processes["starter"])[13:15]) / TICK
     return result
@@ -123,7 +123,7 @@ def used(processes: dict[str, int]) -> dict[str, float]:
 def rate(place: Place, server: int, parallel: int, scenario: str, count: int, first: int) -> None:
     agent = start_agent(place, parallel)
     asker = Asker(place)
-    asker.submit(evaluation(first, scenario=scenario))  # what is read once is read
+    asker.submit(evaluation(first, scenario=scenario))  # warm-up: files are read once
     asker.wait()
     processes = {"server": server, "agent": agent.pid, "starter": child_of(agent.pid), "this": os.getpid()}
     before, begun = used(processes), time.perf_counter()
@@ -159,7 +159,7 @@ def ratio(place: Place, rounds: int, seconds: float) -> None:
 
     def through(manifest: str) -> float:
         def work() -> None:
-            asker = Asker(place)  # a server closes connections that are silent
+            asker = Asker(place)  # a server closes idle connections
             job = asker.submit(manifest)
             asker.hear_end_of(job)
             asker.expect_done([job])

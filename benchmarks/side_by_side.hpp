@@ -20,7 +20,7 @@ struct Peer {
 
 namespace detail {
 
-/// Throws: Error where what is timed answers wrong; who has no judge is not asked.
+/// Throws: Error if the subject's results are wrong; subjects without a judge are not checked.
 inline void expect_right(const Subject& subject, Subject::Moment moment) {
   if (!subject.judge) return;
   const Verdict verdict = subject.judge(moment);
@@ -42,7 +42,7 @@ inline void run_alone(const Peer& peer, benchmark::State& state) {
 inline void prepare(const Subject& subject) {
   try {
     subject.run();
-  } catch (const std::exception&) {  // the measurement tells it
+  } catch (const std::exception&) {  // the measurement reports it
   }
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An ONNX file as the torch functions that somebody would write for its nodes, in their order; inference alone."""
+"""An ONNX file as handwritten torch functions for its nodes, in their order; inference alone."""
 
 import onnx
 import torch
@@ -8,7 +8,7 @@ from onnx import numpy_helper
 
 
 def padded(x, pads, value):
-    """Pads of ONNX, begins and then ends, as torch's functions take them: one number a dimension; unequal ones are put around x first."""
+    """Converts pads of ONNX, begins and then ends, to torch's: one number per dimension; unequal pads are added to x first."""
     half = len(pads) // 2
     begins, ends = pads[:half], pads[half:]
     if list(begins) == list(ends):
@@ -74,7 +74,7 @@ FUNCTIONS = {
 
 
 class Program(torch.nn.Module):
-    """The inputs by position, the outputs as a tuple. Raises KeyError for an operator that is not in FUNCTIONS."""
+    """A function with inputs by position and outputs as a tuple. Raises KeyError for an operator that is not in FUNCTIONS."""
 
     def __init__(self, file):
         super().__init__()
@@ -87,7 +87,7 @@ class Program(torch.nn.Module):
         for node in model.graph.node:
             given = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute} | {"opset": opset}
             call = FUNCTIONS[node.op_type], given, list(node.input), node.output[0]
-            if all(name in self.known for name in node.input):  # what is constant is computed once
+            if all(name in self.known for name in node.input):  # constants are computed once
                 self.known[call[3]] = call[0](given, *(self.known[name] for name in node.input))
             else:
                 self.calls.append(call)

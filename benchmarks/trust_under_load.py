@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How well d5 says which times are to be trusted: runs of a few commands on a quiet machine and beside busy loops. A time
-is off where it differs by more than a factor of 1.2 from the true one, the fastest median of some quiet runs. Prints how
-many times that are off passed (with loops), and how many were mistrusted without a cause (without).
+"""Quality of d5's verdict "mistrusted": runs of a few commands on a quiet machine and beside busy loops. A time is wrong if
+it differs by more than a factor of 1.2 from the true one, the fastest median of some quiet runs. Prints the number of
+wrong times that passed (with loops), and the number of correct times that were mistrusted (without loops).
 
 usage: trust_under_load.py [--d5 build/release/bin/d5] [--runs 200] [--loops 0,1,2,3,4] [--case TEXT] [--program COMMAND]
 
-Runs are shared out among the cases, and in random order. Without `--loops` the machine must be quiet; what else runs counts
-as no loop. A loop is a process of its own that computes and never waits.
+Runs are distributed over the cases, in random order. Without `--loops` the machine must be quiet; other processes do not
+count as loops. A loop is a separate process that computes and never waits.
 """
 
 import argparse
@@ -53,11 +53,11 @@ def parse():
 
 
 class NoTime(Exception):
-    """What the program said in its place."""
+    """The message of a program that gave no time."""
 
 
 def measured(d5, command):
-    """Its time in seconds, status and reason. Raises NoTime."""
+    """The time of a command in seconds, its status and its reason. Raises NoTime."""
     words = [d5, *shlex.split(command), "--format", "json", "--quiet"]
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -84,7 +84,7 @@ def busy_loops(count):
 
 
 def true_times(arguments, cases):
-    """The fastest median of each: other work can only make one longer. Leaves out what cannot run."""
+    """The fastest median of each, because other work can only lengthen a time. Leaves out commands that cannot run."""
     kept = pathlib.Path(arguments.true) if arguments.true else None
     times = json.loads(kept.read_text()) if kept and kept.exists() else {}
     for name, command in list(cases.items()):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network built layer by layer, and trained to tell the inside of a circle from its outside.
+// Builds a network layer by layer, and trains it to classify points inside and outside a circle.
 #include <cmath>
 #include <d5/d5.hpp>
 #include <iostream>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Operators of one's own in Python: a class, a source in C++, a function of torch. Networks of every
-# framework run them, and they are checked as ONNX's are.
+# Custom operators in Python: a class, a source in C++, a function of torch. Networks of every
+# framework run them, and they are checked like ONNX's operators.
 import pathlib
 
 import d5

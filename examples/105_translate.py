@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A translation of networks to another framework, here to plain NumPy: a method an operator. What it
-# lacks is told at once, by name. The answers are held against d5's own.
+# Translates networks to another framework, here plain NumPy, with one method per operator. Missing
+# operators are reported at once, by name. Results are compared with d5's own.
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,7 +13,7 @@ Array = NDArray[Any]
 
 
 class ToNumpy(d5.OperatorVisitor):
-    """Makes a list of calls, each of which reads and writes `values` by name."""
+    """Creates a list of calls that read and write `values` by name."""
 
     framework = "numpy"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A framework written in Python: JAX, from the folder beside this file. Networks in it are held against
-# the reference, one is trained, and measured beside other frameworks.
+# A framework written in Python: JAX, from the folder beside this file. Networks in it are compared
+# with the reference, and one is trained and measured together with other frameworks.
 import pathlib
 import sys
 

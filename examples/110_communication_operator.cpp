@@ -29,7 +29,7 @@ d5::Network line() {
   return network;
 }
 
-/// What the transform `dsgd` does, with an operator of one's own.
+/// The same as the transform `dsgd`, with an operator of your own.
 void average_gradients(d5::Network& network) {
   std::vector<std::string> names;
   for (const d5::Parameter& parameter : network.parameters()) names.push_back(parameter.name);
@@ -67,7 +67,7 @@ int main(int count, char** arguments) {
     (void)optimizer->step({.values = {{"x", x}, {"y", y}}, .size = 4});
   }
   const float slope = optimizer->executor().network().parameter("w").value.item<float>();
-  const float expected = float(ranks->size() + 1) / 2;  // that of all points together
+  const float expected = float(ranks->size() + 1) / 2;  // for all points together
   if (ranks->rank() == 0) {
     std::cout << ranks->size() << " ranks found the slope " << slope << "\n";
   }

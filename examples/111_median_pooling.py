@@ -7,7 +7,7 @@ import d5
 import numpy as np
 
 source = pathlib.Path(__file__).with_suffix("") / "median_pooling.cpp"
-(name,) = d5.op.compile(source, definitions={"DTYPE": "double"})  # gradients are checked in it
+(name,) = d5.op.compile(source, definitions={"DTYPE": "double"})  # the precision of gradient checks
 (row,) = d5.test_gradient(f"{name} 2x3x6x7 size=3")
 print(f"{name}: gradient {row.status}")
 assert row.status == "passed", row.reason
@@ -19,7 +19,7 @@ network.add_node("MedianPooling", ["x"], ["y"], domain="example")
 network.add_output("y")
 x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
 y = d5.executor(network).inference({"x": x})["y"]
-print("medians of 2x2:", y.numpy().ravel())  # of an even number the lower one
+print("medians of 2x2:", y.numpy().ravel())  # the lower one of an even number
 assert y.numpy().ravel().tolist() == [1, 3, 9, 11]
 
 try:

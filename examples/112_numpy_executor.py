@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Listing 6 of the Deep500 paper: a visitor with a method an operator. Twelve operators in NumPy
+# Listing 6 of the Deep500 paper: a visitor with a method per operator. Twelve operators in NumPy
 # become an executor, which runs LeNet.
 from typing import Any
 
@@ -13,7 +13,7 @@ Values = NDArray[Any]
 
 
 class NumpyExecutor(d5.OperatorVisitor):
-    """Computes a network node by node: what each reads is fetched, what it gives is fed."""
+    """Computes a network node by node: fetches each node's inputs, and feeds its outputs."""
 
     framework = "NumPy"
 

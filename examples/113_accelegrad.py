@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Listing 7 of the Deep500 paper: AcceleGrad (Levy, Yurtsever and Cevher, 2018) as an optimizer in
-# three steps, beside d5's own.
+# three steps, compared with d5's own.
 from typing import Any
 
 import d5

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Listing 8 of the Deep500 paper: one optimizer, distributed in four ways, each in a line, through
-# one function; the fourth is PyTorch's own in Horovod's place.
+# Listing 8 of the Deep500 paper: one optimizer, distributed by four schemes, one line each, through
+# one function. The fourth is PyTorch's own scheme instead of Horovod.
 #
 #     python3 114_four_schemes.py [RANKS]
 import shutil
@@ -24,7 +24,7 @@ def batches() -> d5.Sampler:
 
 
 def test_training(name: str, optimizer: d5.Optimizer, sampler: d5.Sampler) -> d5.Measurements:
-    """Records of all ranks after 50 batches; a server's rank has none of its own."""
+    """Records of all ranks after 50 batches; the rank of a server has none."""
     ranks = d5.world()
     workers = optimizer.workers if isinstance(optimizer, d5.DistributedOptimizer) else ranks
     if workers:
@@ -54,6 +54,7 @@ if __name__ == "__main__":
     table = d5.launch(four_schemes, ranks=most if shutil.which("mpirun") else 1)[0]
     print(table)
     accuracy = {row.subject: row.value for row in table if row.metric == "test_accuracy"}
-    # Consistent schemes train as one rank does, whoever sums; asgd as late as its gradients come.
+    # Consistent schemes equal training on one rank, whatever sums the gradients; asgd depends on
+    # delays.
     assert accuracy["dsgd"] > 0.3, accuracy  # guessing has 0.1
     assert abs(accuracy["dsgd"] - accuracy["pssgd"]) < 0.02, accuracy

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Listing 9 of the Deep500 paper: a scheme whose step is a loop over parameters, beside d5's own.
+# Listing 9 of the Deep500 paper: a scheme whose step is a loop over parameters, compared with d5's own.
 #
 #     mpirun -np 2 python3 115_own_scheme.py
 from typing import Any
@@ -9,7 +9,7 @@ import d5
 
 @d5.register("own_decentralized")
 class ConsistentDecentralized(d5.DistributedOptimizer):
-    """Every rank sums all gradients, parameter by parameter."""
+    """Scheme in which every rank sums all gradients, parameter by parameter."""
 
     def step(self, batch: d5.Batch) -> dict[str, Any]:
         self.optimizer.begin_step(batch)  # new_input, prepare_param
@@ -28,7 +28,7 @@ ranks = d5.world()
 
 
 def losses(scheme: str, **parts: Any) -> list[float]:
-    """Of each of five steps, by momentum with these modifiers and schedules."""
+    """Losses of five steps, by momentum with these modifiers and schedules."""
     recipe = d5.Recipe(
         {
             "name": "five-steps",
@@ -54,5 +54,5 @@ for name, parts in PARTS.items():
     ours, theirs = losses("own_decentralized", **parts), losses("consistent_decentralized", **parts)
     if ranks.rank == 0:
         print(f"{name}: loss {ours[-1]:.6f}, of d5's own {theirs[-1]:.6f}")
-    # Shares of two ranks are halves, and exact; of more they are rounded.
+    # The shares of two ranks are halves, which are exact; those of more ranks are rounded.
     assert ours == theirs if ranks.size <= 2 else all(abs(a - b) < 1e-4 for a, b in zip(ours, theirs))

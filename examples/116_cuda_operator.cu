@@ -73,7 +73,7 @@ d5_status backward(void*, const d5_call* call, d5_error*) {
 constexpr int kThreads = 256;
 unsigned blocks(std::int64_t count) { return unsigned((count + kThreads - 1) / kThreads); }
 
-/// Of the launch: what fails while the kernel runs, the next wait tells.
+/// Status of the launch; failures while the kernel runs are reported by the next wait.
 d5_status launched(d5_error* error) {
   const cudaError_t result = cudaGetLastError();
   if (result == cudaSuccess) return D5_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it takes to keep a million samples of one record, a million queries, and 100,000 answers, on
-// the disk when a call returns: in a file (SQLite, WAL, full sync) and on a PostgreSQL server of
-// its own (default settings but fsync, which the test server has off).
+// Time to store a million samples of one record, a million queries, and 100,000 answers, durable
+// when the call returns: in a file (SQLite, WAL, full sync) and on a separate PostgreSQL server
+// (default settings except fsync, which the test server has off).
 #include <benchmark/benchmark.h>
 
 #include <string>

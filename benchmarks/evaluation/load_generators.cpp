@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast queries are asked, and how late:
+// Query rate and lag of load generators:
 //
 //     bench_load_generators [--rounds 15]
 //
-// d5's generators on a system that answers at once; MLPerf's LoadGen through d5's adapter beside
-// LoadGen with a system of its own that does nothing, in turns; the lag of both at 1,000 queries a
-// second; and latencies of one system by both. Medians with 95% intervals.
+// Measures d5's generators on a system that answers at once; MLPerf's LoadGen through d5's adapter,
+// compared with LoadGen on an empty system, in turns; the lag of both at 1,000 queries per second;
+// and latencies of one system by both. Medians with 95% intervals.
 #include <fmt/format.h>
 #include <mlperf_loadgen/loadgen.h>
 #include <mlperf_loadgen/query_sample_library.h>
@@ -67,7 +67,7 @@ class NullSystem final : public mlperf::SystemUnderTest, public mlperf::QuerySam
   std::vector<mlperf::QuerySampleResponse> ends_;
 };
 
-/// Queries a second as LoadGen says in its summary.
+/// Queries per second in LoadGen's summary.
 double told_rate(const std::string& logs) {
   std::ifstream summary(logs + "/mlperf_log_summary.txt");
   for (std::string line; std::getline(summary, line);) {
@@ -75,7 +75,7 @@ double told_rate(const std::string& logs) {
       return std::stod(line.substr(line.find(':') + 1));
     }
   }
-  throw IoError(logs + ": LoadGen told no rate");
+  throw IoError(logs + ": LoadGen reported no rate");
 }
 
 double rate_by_hand(std::int64_t queries, const std::string& logs) {
@@ -117,8 +117,8 @@ void print_rate(const std::string& what, int rounds, const std::string& scenario
   print(what, rates, 1e-6, "M queries/s");
 }
 
-/// Of a single stream: offline LoadGen's clock stops where the answers begin, so that an empty
-/// system tells how fast an array is filled.
+/// Single-stream only: offline LoadGen's clock stops when the answers begin, so that an empty
+/// system would only measure how fast an array is filled.
 void print_adapter(int rounds, std::int64_t queries) {
   const auto logs = std::filesystem::temp_directory_path() / "d5-bench-load-generators";
   std::filesystem::create_directories(logs);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `predict` adds to a direct call of the executor below it: on one node, where a nanosecond
-// shows, and on LeNet.
+// Overhead of `predict` over a direct call of its executor: on a single node, where nanoseconds
+// matter, and on LeNet.
 #include "benchmarks/side_by_side.hpp"
 #include "d5/core/machine/threads.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"

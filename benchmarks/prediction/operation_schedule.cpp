@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a schedule of a million operations takes: steps of many ranks that sum their gradients.
+// Time to schedule a million operations: steps of many ranks that sum their gradients.
 #include <benchmark/benchmark.h>
 
 #include <string>

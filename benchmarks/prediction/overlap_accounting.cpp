@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the accounting of a step is from what is known of it:
+// Error of the accounting of a step whose parts are known:
 //
 //     mpirun -np 2 bench_overlap_accounting
 //
 // Rank 1 computes for 40 ms, and a message of 15 ms on modelled wires begins at each of ten
-// offsets. When rank 1 began, asked and ended its computation, and when rank 0 sent, their own
-// clocks tell: with the message's length that says what the step consists of. Printed are the
-// medians of several steps: each part, what it should be, and the largest error as a share of the
-// step.
+// offsets. The ranks' own clocks give the times at which rank 1 began, asked and ended its
+// computation, and at which rank 0 sent; with the message's duration they determine the parts of
+// the step. Prints medians over several steps: each part, its true value, and the largest error as
+// a share of the step.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What simulating costs: networks alone, messages a second, and whole all-reduces of 100 MB on
-// simulated ranks, whose virtual time stands beside the closed form.
+// Cost of simulation: networks alone, in messages per second, and whole all-reduces of 100 MB on
+// simulated ranks, whose virtual time is printed beside the closed form.
 //
 //     bench_simulated_ranks --benchmark_filter=ring/1024
 //
-// Messages are counted by seconds of the processor, so that others on the machine count less.
+// Rates are per second of processor time, so that other load on the machine counts less.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -80,7 +80,7 @@ double closed_form(int n) {
   return steps / n * kBytes / kSimpleBandwidth + steps * kSimpleLatency;
 }
 
-/// The messages of a ring all-reduce without ranks: whoever gets a part sends the next one.
+/// The messages of a ring all-reduce without ranks: the receiver of a part sends the next one.
 void ring_alone(benchmark::State& state, const std::string& model) {
   const auto n = static_cast<int>(state.range(0));
   std::int64_t messages = 0;

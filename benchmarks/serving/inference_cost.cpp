@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the way to a model costs that computes nothing: asked directly, through the line of a server
-// in this process, through such a line to a process of the model's own, and through a server on
+// Overhead of the way to a model that computes nothing: called directly, through the queue of a
+// server in this process, through such a queue to a separate process, and through a server on
 // loopback over HTTP and over gRPC; in turns, for the inputs of LeNet (3 KiB) and of a photograph
 // (588 KiB).
 #include <cstdio>
@@ -23,7 +23,7 @@ namespace {
 
 using namespace d5;
 
-/// A network with an input of this shape; nobody runs it.
+/// A network with an input of this shape; it is never run.
 std::string network_of(const testing::TemporaryFolder& folder, const Shape& sample) {
   Network network("asked");
   std::vector<onnx::Dim> dims = {std::string("N")};

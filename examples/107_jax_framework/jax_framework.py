@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """JAX as a framework of d5. An operator is a function of jax.numpy; XLA compiles it, and its gradient
 (jax.vjp), for the types and shapes of a node while d5 plans; `jax:jit` is a whole network, with its
-gradients, as one program. Arrays cross by DLPack.
+gradients, as one program. Arrays are passed by DLPack.
 
     d5 op bench "Softmax 64x1000" --load jax_framework.py --framework jax,torch
     d5 net bench lenet --load jax_framework.py --framework jax,jax:jit
@@ -27,7 +27,7 @@ from jax_programs import ArrayType, compiled, node_function, to_jax
 
 
 class JaxKernel(d5.Kernel):
-    backward_reads_outputs = False  # its program computes again what it needs
+    backward_reads_outputs = False  # its program recomputes needed values
 
     def __init__(self, make: MakeFunction, plan: Plan) -> None:
         count, results = plan.input_count, range(plan.output_count)

@@ -76,7 +76,7 @@ def class_loss(of_scores: Function) -> MakeFunction:
         def run(scores: Any, labels: Any, weight: Any = None) -> Any:
             logarithms = of_scores(scores)
             counts = jnp.ones(labels.shape, bool) if ignored is None else labels != ignored
-            # One that is no class, a negative one too, makes the loss NaN.
+            # An invalid class, including negative ones, makes the loss NaN.
             place = jnp.where(counts, labels, 0).astype(jnp.uint32)
             take = functools.partial(jnp.take_along_axis, mode="fill")
             share = counts.astype(scores.dtype)

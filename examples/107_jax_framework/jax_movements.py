@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions, and what moves elements."""
+"""Reductions, and operators that move elements."""
 
 import functools
 from typing import Any

@@ -22,7 +22,7 @@ def compile_network(plan: d5.ModelPlan) -> Function:
     constants = {name: to_jax(value) for name, value in plan.constants.items()}
 
     def values_of(constants: Arrays, inputs: Arrays, added: Arrays) -> Arrays:
-        """All that the network computes, where `added` is added to what it names."""
+        """Computes all values of the network; `added` holds terms added to values by name."""
         values: Arrays = {}
 
         def put(name: str, value: Any) -> None:
@@ -41,7 +41,7 @@ def compile_network(plan: d5.ModelPlan) -> Function:
             values = values_of(constants, inputs, {})
             return tuple(values[name] for name in plan.output_names)
 
-        # The slope of the loss where zeros are added to a tensor is its gradient by that tensor.
+        # The derivative of the loss by zeros added to a tensor is its gradient by that tensor.
         def loss_of(added: Arrays) -> Any:
             values = values_of(constants, inputs, added)
             return values[plan.loss], tuple(values[name] for name in plan.output_names)

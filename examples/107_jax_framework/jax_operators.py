@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX's operators as functions of JAX: what makes them of a node."""
+"""Builders of JAX functions from nodes of ONNX's operators."""
 
 import functools
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def of_all(function: Function) -> Function:
 
 def divide(x: Any, y: Any) -> Any:
     x, y = jnp.broadcast_arrays(x, y)
-    return lax.div(x, y)  # integers are cut towards zero
+    return lax.div(x, y)  # integers are truncated towards zero
 
 
 ELEMENTWISE: dict[str, Function] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operators share: how a node's parts are read, and how it is refused."""
+"""Shared parts of the operators: reading a node, and refusing it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ MakeFunction = Callable[[Plan], Function]
 
 
 def expect(condition: bool, what: str) -> None:
-    """What is not there is refused while planning: the next framework gets the node."""
+    """Refuses an unsupported node during planning, so that the next framework gets it."""
     if not condition:
         raise d5.Unsupported(what)
 
@@ -20,12 +20,12 @@ def expect(condition: bool, what: str) -> None:
 def output_shape(plan: Plan, index: int = 0) -> tuple[int, ...]:
     shape = plan.output_shape(index)
     if shape is None:
-        raise d5.Unsupported("a shape that only running tells")
+        raise d5.Unsupported("a shape that is known only at run time")
     return shape
 
 
 def integers(plan: Plan, index: int) -> list[int] | None:
-    """Those of an input that decides a shape; None where it is left out."""
+    """The numbers of an input that decides a shape; None if it is omitted."""
     if not plan.has_input(index):
         return None
     value = plan.constant(index)

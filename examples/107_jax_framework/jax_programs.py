@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What XLA compiles, and runs on d5's memory."""
+"""Programs that XLA compiles, and runs on d5's memory."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def compiled(function: Function, *arguments: Any) -> Function:
 
 
 def node_function(plan: Plan, make: MakeFunction) -> Function:
-    """The node as a function of its inputs, None for one that is left out; it gives a tuple."""
+    """The node as a function of its inputs, None for an omitted one; it returns a tuple."""
     types = [plan.dtype(i) for i in range(plan.input_count) if plan.has_input(i)]
     types += [plan.output_dtype(k) for k in range(plan.output_count)]
     expect(TYPES.issuperset(types), f"element types {sorted({*types} - TYPES)}")

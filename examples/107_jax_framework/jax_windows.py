@@ -41,8 +41,8 @@ def conv(plan: Plan) -> Function:
 
 
 def pool(plan: Plan, initial: float, combine: Function) -> tuple[Function, Function]:
-    """`combine` over the windows of an array: padded as the node says, and the same where the
-    padding counts as elements."""
+    """Applies `combine` to the windows of an array, with the node's padding; a second result is for
+    padding that counts as elements."""
     size = plan.attributes["kernel_shape"]
     strides, dilations, padding = window(plan, size)
     sizes = zip(plan.shape(0)[2:], output_shape(plan)[2:], size, strides, dilations, padding)

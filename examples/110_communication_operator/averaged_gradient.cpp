@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of one's own that talk to other ranks, by a ring of one's own:
+// User-defined operators that communicate with other ranks, through a ring written here:
 //
 //   example.RingAllReduce     y = the sum of all ranks' x; its gradient is the sum of theirs
 //   example.AveragedGradient  y = x; its gradient is the mean of all ranks'
 //
-// Attribute `group` names the ranks, "world" where it is left out. With the latter behind each
-// parameter any optimizer is data-parallel:
+// Attribute `group` names the ranks; the default is "world". With the latter after each parameter
+// any optimizer is data-parallel:
 //
 //   d5 op check --load averaged_gradient.cpp "example.RingAllReduce 3x4"
 //

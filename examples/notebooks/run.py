@@ -5,7 +5,7 @@
 usage: run.py NOTEBOOK [PAGE]    (the module d5 on the Python path)
 
 A cell whose last line is an expression shows it as a notebook does; PAGE is an HTML file of that.
-What a cell raises is told with its lines; exit status 1.
+An exception of a cell is printed with its lines; exit status 1.
 """
 
 import ast
@@ -31,7 +31,7 @@ def shown(value: object) -> str:
 
 
 def run(code: str, file: str, space: dict[str, Any]) -> str:
-    """In `space`; what its last expression shows as."""
+    """Runs a cell in `space`; returns the display of its last expression."""
     linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)  # for tracebacks
     tree = ast.parse(code, file)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None

@@ -10,7 +10,7 @@
 
 namespace {
 
-/// One message at a time, whoever sends it.
+/// Transmits one message at a time, from any sender.
 class Hub final : public d5::SimulatedNetwork {
  public:
   Hub(const d5::NetworkDescription& network, int ranks) : network_(network) {

@@ -45,9 +45,9 @@ std::shared_ptr<void> CudaMemory::allocate(int index, std::size_t bytes) {
   driver.enter(index);
   Address address = 0;
   driver.check(driver.call().allocate(&address, bytes),
-               fmt::format("{} on cuda:{} are not to be had", memory_size(double(bytes)), index));
+               fmt::format("cannot allocate {} on cuda:{}", memory_size(double(bytes)), index));
   return {reinterpret_cast<void*>(std::uintptr_t(address)), [index](void* pointer) {
-            // A driver that has ended with the process has released it.
+            // A driver that has ended with the process has already released the memory.
             try {
               Driver::get().enter(index);
             } catch (...) {
@@ -63,7 +63,7 @@ std::shared_ptr<void> CudaMemory::allocate_pinned(std::size_t bytes) {
   void* address = nullptr;
   driver.check(
       driver.call().allocate_pinned(&address, bytes, kPortable),
-      fmt::format("{} of page-locked host memory are not to be had", memory_size(double(bytes))));
+      fmt::format("cannot allocate {} of page-locked host memory", memory_size(double(bytes))));
   return {address, [](void* pointer) { (void)Driver::get().call().release_pinned(pointer); }};
 }
 
@@ -74,7 +74,7 @@ std::unique_ptr<Stream> CudaMemory::make_stream(int index) {
 void CudaMemory::copy(Place to, Place from, std::size_t bytes, Stream& stream) {
   const Driver& driver = Driver::get();
   driver.enter(stream.device().index);
-  // Host and device share one space of addresses: the driver tells by them which is which.
+  // Host and device share one address space: the driver distinguishes them by address.
   driver.check(driver.call().copy(address_of(to.address), address_of(from.address), bytes,
                                   handle_of(stream)),
                "a copy cannot be queued");

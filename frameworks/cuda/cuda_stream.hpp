@@ -8,7 +8,8 @@
 
 namespace d5::cuda {
 
-/// A queue of one GPU. It orders itself with no other, the driver's own (0) neither.
+/// A stream of one GPU. It does not synchronise with any other stream, including the default one
+/// (0).
 class CudaStream final : public Stream {
  public:
   /// Throws: DeviceError.

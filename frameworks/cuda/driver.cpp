@@ -26,7 +26,7 @@ Driver::Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
   if (started == Result::no_device) {
     absent_ = "the NVIDIA driver finds no GPU";
   } else if (started != Result::success) {
-    absent_ = fmt::format("the NVIDIA driver does not start: error {}", int(started));
+    absent_ = fmt::format("the NVIDIA driver cannot be initialised: error {}", int(started));
   } else if (functions_.device_count(&devices_) != Result::success || devices_ == 0) {
     devices_ = 0;
     absent_ = "the NVIDIA driver finds no GPU";
@@ -37,7 +37,7 @@ bool Driver::find_functions() {
   const auto find = [&](auto& function, const char* name) {
     function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library_, name));
     if (!function && absent_.empty()) {
-      absent_ = fmt::format("libcuda.so.1 is not a driver that d5 knows: {} is missing", name);
+      absent_ = fmt::format("libcuda.so.1 is not a driver that d5 supports: {} is missing", name);
     }
   };
   auto& f = functions_;
@@ -69,7 +69,7 @@ bool Driver::find_functions() {
 void Driver::check(Result result, std::string_view what) const {
   if (result == Result::success) return;
   const char* text = nullptr;
-  if (functions_.error_text(result, &text) != Result::success || !text) text = "no words for it";
+  if (functions_.error_text(result, &text) != Result::success || !text) text = "unknown error";
   const auto message = fmt::format("cuda: {}: {} (error {})", what, text, int(result));
   if (result == Result::out_of_memory) throw MemoryError(message);
   throw DeviceError(message);

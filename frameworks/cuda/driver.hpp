@@ -7,7 +7,7 @@
 
 namespace d5::cuda {
 
-/// What the driver answers; 0 is success. Its handles are pointers, devices and addresses numbers.
+/// Result of a driver call; 0 is success. Handles are pointers, devices and addresses are numbers.
 enum class Result : int {
   success = 0,
   out_of_memory = 2,
@@ -21,8 +21,8 @@ using StreamHandle = struct CUstream_st*;
 using EventHandle = struct CUevent_st*;
 using Address = unsigned long long;
 
-/// The functions of NVIDIA's driver that d5 calls, by the names under which libcuda.so.1 has them.
-/// Source: "CUDA Driver API" (NVIDIA), the interface of CUDA 4.0 and all since.
+/// Functions of NVIDIA's driver that d5 calls, under their names in libcuda.so.1.
+/// Source: "CUDA Driver API" (NVIDIA), the interface since CUDA 4.0.
 struct Functions {
   Result (*init)(unsigned flags);
   Result (*device_count)(int* count);
@@ -53,16 +53,16 @@ struct Functions {
 /// Thread safety: all functions.
 class Driver {
  public:
-  /// Opened on first use, and never closed: the driver does not like to be unloaded.
+  /// Opened on first use, and never closed, because the driver cannot be unloaded safely.
   [[nodiscard]] static const Driver& get();
 
-  /// Why there is no GPU to be used; empty if there is one.
+  /// Reason why there is no usable GPU; empty if there is one.
   [[nodiscard]] const std::string& absent() const { return absent_; }
   [[nodiscard]] int devices() const { return devices_; }
   [[nodiscard]] const Functions& call() const { return functions_; }
 
-  /// Throws: MemoryError, DeviceError for what is no success, with `what` was tried and the
-  /// driver's words.
+  /// Throws: MemoryError, DeviceError for a failure, with `what` was attempted and the driver's
+  /// message.
   void check(Result result, std::string_view what) const;
   /// Makes the primary context of a device current in this thread. Throws: DeviceError.
   void enter(int device) const;

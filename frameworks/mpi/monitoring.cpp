@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kSwitch = "OMPI_MCA_pml_monitoring_enable";
 constexpr const char* kBytes = "pml_monitoring_messages_size";
 
-/// A name of a library that is loaded already; null where there is none.
+/// A symbol of a library that is already loaded; null if there is none.
 void* symbol_of(const char* library, const char* name) {
   struct Search {
     const char* library;
@@ -42,8 +42,8 @@ int index_of_bytes() {
   return MPI_T_pvar_get_index(kBytes, MPI_T_PVAR_CLASS_SIZE, &index) == MPI_SUCCESS ? index : -1;
 }
 
-/// Open MPI 4 withdraws the variables of a component that it did not choose, and this one is never
-/// chosen: it stands before the one that is. They are announced again as the component does it.
+/// Announces the component's variables again: Open MPI 4 withdraws the variables of a component
+/// that is not selected, and this one never is, as it wraps the selected one.
 int announced_index_of_bytes() {
   const int index = index_of_bytes();
   if (index >= 0) return index;
@@ -54,15 +54,15 @@ int announced_index_of_bytes() {
   return index_of_bytes();
 }
 
-/// The variable of all ranks' bytes, from the first use to the end of the process.
+/// The counter of all ranks' bytes, from the first use to the end of the process.
 class SentBytes {
  public:
   SentBytes() {
     const char* on = std::getenv(kSwitch);
     if (!on || std::string(on) == "0") {
       throw Unsupported(
-          fmt::format("MPI was not asked to count what it sends itself; ask for it before it "
-                      "starts (d5 ... --mpi-bytes, count_library_traffic(), {}=1)",
+          fmt::format("MPI's own traffic is not counted; enable counting before MPI starts (d5 ... "
+                      "--mpi-bytes, count_library_traffic(), {}=1)",
                       kSwitch));
     }
     int provided = 0;
@@ -80,7 +80,7 @@ class SentBytes {
 
   std::vector<std::int64_t> read() {
     if (MPI_T_pvar_read(session_, variable_, bytes_.data()) != MPI_SUCCESS) {
-      throw Unsupported(fmt::format("{} does not tell '{}'", library(), kBytes));
+      throw Unsupported(fmt::format("{} does not report '{}'", library(), kBytes));
     }
     return {bytes_.begin(), bytes_.end()};
   }
@@ -97,7 +97,7 @@ class SentBytes {
 void Monitoring::enable() {
   if (running()) {
     throw ValueError(
-        "count_library_traffic: MPI runs already; ask before world(), or set "
+        "count_library_traffic: MPI is running already; call it before world(), or set "
         "OMPI_MCA_pml_monitoring_enable=1");
   }
   setenv(kSwitch, "1", 1);  // 1: messages inside collectives and others together

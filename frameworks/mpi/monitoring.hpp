@@ -5,8 +5,8 @@
 
 namespace d5::mpi {
 
-/// Open MPI's component "monitoring", which counts each message below its collectives: those that a
-/// component sends past it (sm, hcoll, UCC: none is chosen by default) are not seen.
+/// Open MPI's component "monitoring", which counts each message of its collectives. Messages of
+/// components that bypass it (sm, hcoll, UCC; none is a default) are not seen.
 ///
 /// Source: Bosilca et al., "Online Dynamic Monitoring of MPI Communications" (Euro-Par 2017).
 class Monitoring final : public LibraryTraffic {

@@ -17,7 +17,7 @@
 namespace d5::mpi {
 namespace {
 
-/// MPI counts in int; longer tensors go in pieces of this many elements, where they can.
+/// MPI counts in int; longer tensors are sent in pieces of this many elements, if possible.
 constexpr std::int64_t kLargestPiece = std::int64_t{1} << 30;
 
 std::int64_t bytes_of(const Tensor& tensor) { return static_cast<std::int64_t>(tensor.bytes()); }
@@ -27,7 +27,7 @@ void* byte(const Tensor& data, std::int64_t i) {
 
 class MpiCommunicator;
 
-/// Parts of a call that differ in size by rank, as MPI wants them: kept until the call is done.
+/// Parts of a call that differ in size by rank, in MPI's form; kept until the call is done.
 struct MpiParts {
   std::vector<int> counts, begins;
 };
@@ -68,15 +68,15 @@ class MpiCommunicator final : public Communicator {
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
   }
-  // The communicator is freed with MPI, when the process exits: freeing one is a collective, and
-  // ranks let go of theirs when they like.
+  // The communicator is freed with MPI at the exit of the process, because freeing is a collective,
+  // and ranks release theirs at different times.
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::string medium() const override { return library(); }
   void abort(const std::string& reason) override { end_job(reason); }
 
-  /// Whoever started MPI may have ended it since.
+  /// MPI may have been finalised by the program that started it.
   void expect_running(const CommunicationCall& call) const {
     if (running()) return;
     throw CommunicationError(
@@ -216,7 +216,7 @@ class MpiCommunicator final : public Communicator {
                            request.add_piece(count));
         });
       case CallKind::receive: {
-        // Pieces of what several ranks send, or of what may be shorter, cannot be told apart.
+        // Messages of several senders, or of unknown length, cannot be split into pieces.
         if (call.received || call.peer == kAnyRank) (void)int_count(bytes_of(call.output), call);
         const int from = call.peer == kAnyRank ? MPI_ANY_SOURCE : call.peer;
         return in_started_pieces(bytes_of(call.output), [&](std::int64_t begin, int count) {
@@ -237,7 +237,7 @@ class MpiCommunicator final : public Communicator {
     return byte(data, i * static_cast<std::int64_t>(size_of(data.dtype())));
   }
 
-  /// At least one piece, so that an empty tensor takes part too.
+  /// At least one piece, so that an empty tensor takes part as well.
   template <class F>
   static void in_pieces(std::int64_t count, const F& piece) {
     std::int64_t begin = 0;
@@ -257,9 +257,9 @@ class MpiCommunicator final : public Communicator {
 
   int int_count(std::int64_t count, const CommunicationCall& call) const {
     if (count <= kLargestPiece) return static_cast<int>(count);
-    throw Unsupported(fmt::format(
-        "rank {}: {}: {} of one rank are more than the {} that go in one call, so split it", rank_,
-        to_string(call), count, kLargestPiece));
+    throw Unsupported(
+        fmt::format("rank {}: {}: {} of one rank exceed the {} that fit in one call; split it",
+                    rank_, to_string(call), count, kLargestPiece));
   }
 
   void set_parts(MpiParts& parts, const RankCounts& counts, const Tensor& all,
@@ -276,8 +276,8 @@ class MpiCommunicator final : public Communicator {
   int rank_ = 0, size_ = 1;
 };
 
-// One by one: where one of several ends with an error, such as a message that was cut, MPI_Waitall
-// of Open MPI 4.1 may never return.
+// One by one: if one of several fails, such as for a truncated message, MPI_Waitall of Open MPI 4.1
+// may never return.
 void MpiRequest::wait() {
   owner_.expect_running(call_);
   for (; complete_ < pieces_.size(); ++complete_) {
@@ -307,9 +307,9 @@ void MpiRequest::check(int code, MPI_Status& status) {
     *call_.received = {status.MPI_SOURCE,
                        count / static_cast<std::int64_t>(size_of(call_.output.dtype()))};
   } else if (count != piece_bytes_[complete_]) {
-    throw CommunicationError(
-        fmt::format("rank {}: {}: {} bytes came from rank {}, and {} were expected", owner_.rank(),
-                    to_string(call_), count, status.MPI_SOURCE, piece_bytes_[complete_]));
+    throw CommunicationError(fmt::format("rank {}: {}: {} bytes came from rank {}, expected {}",
+                                         owner_.rank(), to_string(call_), count, status.MPI_SOURCE,
+                                         piece_bytes_[complete_]));
   }
 }
 

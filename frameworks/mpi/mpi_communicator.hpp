@@ -9,7 +9,7 @@
 
 namespace d5::mpi {
 
-/// The ranks of `comm`, apart from what others say on it. MPI is running.
+/// The ranks of `comm`, in a context separate from other communication. MPI must be running.
 [[nodiscard]] std::shared_ptr<Communicator> make_communicator(MPI_Comm comm);
 
 }  // namespace d5::mpi

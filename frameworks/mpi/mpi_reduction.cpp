@@ -49,7 +49,7 @@ MPI_Datatype own_type(DType dtype) {
   }
 }
 
-/// Two bytes that MPI takes for one element.
+/// A 16-bit type as two bytes of one MPI element.
 template <DType dtype, Reduction reduction>
 MpiReduction small_float() {
   static const MpiReduction made = [] {

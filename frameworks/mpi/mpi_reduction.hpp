@@ -7,12 +7,13 @@
 
 namespace d5::mpi {
 
-/// How MPI reduces elements of one type: float16 and bfloat16, which it does not know, by d5's own.
+/// MPI's type and operation for a reduction; d5 defines those of float16 and bfloat16, which MPI
+/// lacks.
 struct MpiReduction {
   MPI_Datatype type;
   MPI_Op op;
 };
-/// Throws: Unsupported for types that are no numbers. MPI is running.
+/// Throws: Unsupported for types that are not numeric. MPI must be running.
 [[nodiscard]] MpiReduction mpi_reduction(DType dtype, Reduction reduction);
 
 }  // namespace d5::mpi

@@ -19,9 +19,9 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kPatience = 3s;
 
-/// A communicator of its own for saying goodbye, apart from whatever calls are still under way.
+/// A separate communicator for the end of the job, independent of calls that are still under way.
 MPI_Comm farewell = MPI_COMM_NULL;
-/// Who starts MPI ends it: d5, or the program around it.
+/// MPI is finalised by the side that started it: d5, or the program around it.
 bool started_here = false;
 
 int world_rank() {
@@ -38,7 +38,7 @@ int world_rank() {
     } catch (const std::exception& error) {
       reason = error.what();
     } catch (...) {
-      reason = "an exception that is no std::exception";
+      reason = "an exception that is not a std::exception";
     }
   }
   end_job(reason);
@@ -58,7 +58,7 @@ const std::string& library() {
 }
 
 bool running() {
-  int started = 0, ended = 0;  // both may be asked at any time
+  int started = 0, ended = 0;  // both calls are allowed at any time
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
   return started && !ended;
@@ -66,11 +66,10 @@ bool running() {
 
 void expect_running(const std::string& who) {
   if (running()) return;
-  throw CommunicationError(
-      who +
-      ": MPI does not run: it was not started, it was finalised already, or what started is "
-      "another MPI library than d5's (" +
-      library() + ")");
+  throw CommunicationError(who +
+                           ": MPI is not running: it was not started, it was finalised, or the "
+                           "library that was started is not d5's (" +
+                           library() + ")");
 }
 
 void leave(int status) {
@@ -82,8 +81,9 @@ void leave(int status) {
     MPI_Test(&all_left, &done, MPI_STATUS_IGNORE);
     if (done) break;
     if (status != 0 && std::chrono::steady_clock::now() > deadline) {
-      end_job(fmt::format("exited with status {} while others were at work; the job ends", status),
-              status);
+      end_job(
+          fmt::format("exited with status {} while other ranks were running; the job ends", status),
+          status);
     }
     std::this_thread::sleep_for(200us);
   }
@@ -96,17 +96,17 @@ void start() {
   int started = 0;
   MPI_Initialized(&started);
   if (!started) {
-    // One-sided calls by "rdma" of Open MPI 4.1.4 crash in MPI_Compare_and_swap on one node; what
-    // the user chose stands.
+    // Open MPI 4.1.4's component "rdma" for one-sided calls crashes in MPI_Compare_and_swap on one
+    // node. A user's choice is kept.
     setenv("OMPI_MCA_osc", "^rdma", 0);
     int provided = MPI_THREAD_SINGLE;
-    // Serialized: any thread may call, one at a time, which is what `Communicator` promises.
+    // Serialized: any thread may call, one at a time, as `Communicator` promises.
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
     if (provided < MPI_THREAD_SERIALIZED) {
-      throw CommunicationError(fmt::format(
-          "rank {}: this MPI library allows calls from its main thread alone; use one that was "
-          "built with MPI_THREAD_SERIALIZED",
-          world_rank()));
+      throw CommunicationError(
+          fmt::format("rank {}: this MPI library allows calls from its main thread only; use one "
+                      "that was built with MPI_THREAD_SERIALIZED",
+                      world_rank()));
     }
     started_here = true;
   }

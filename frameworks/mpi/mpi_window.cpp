@@ -19,9 +19,10 @@
 namespace d5::mpi {
 namespace {
 
-// Before each part stand its words.
+// Words before each part.
 constexpr std::size_t kLockWord = 0, kAccumulateWord = 8, kPart = 64;
-/// An exclusive lock makes a lock's word this by its rank, counted from 1; each shared one adds 1.
+/// An exclusive lock sets a lock's word to this times the rank, counted from 1; a shared one adds
+/// 1.
 constexpr std::int64_t kExclusive = std::int64_t{1} << 32, kFree = 0;
 /// MPI counts in int.
 constexpr std::size_t kLargestMessage = std::size_t{1} << 30;
@@ -66,7 +67,7 @@ class MpiWindow final : public MemoryWindow {
   }
   void do_accumulate(const Tensor& data, int target, std::size_t offset,
                      Reduction reduction) override {
-    reduce_memory(data.dtype(), nullptr, nullptr, 0, reduction);  // refuses what is no number
+    reduce_memory(data.dtype(), nullptr, nullptr, 0, reduction);  // refuses non-numeric types
     if (data.dtype() == DType::float16 || data.dtype() == DType::bfloat16) {
       return accumulate_here(data, target, offset, reduction);
     }
@@ -101,7 +102,7 @@ class MpiWindow final : public MemoryWindow {
   }
 
  private:
-  /// MPI accumulates by operations of its own alone.
+  /// MPI accumulates only with predefined operations.
   void accumulate_here(const Tensor& data, int target, std::size_t offset, Reduction reduction) {
     const std::int64_t mine = (rank_ + 1) * kExclusive;
     wait_for_lock(target, [&] { return swap(target, kAccumulateWord, kFree, mine); });
@@ -112,7 +113,7 @@ class MpiWindow final : public MemoryWindow {
     do_put(sum, target, offset);
   }
 
-  /// What was put under the lock is there before it is given back.
+  /// Completes puts under the lock before it is released.
   Lock unlocking(int target, MPI_Aint word, std::int64_t value) {
     return Lock([this, target, word, value] {
       if (!running()) return;
@@ -124,7 +125,7 @@ class MpiWindow final : public MemoryWindow {
     });
   }
 
-  /// `ask()` answers `kFree` when the lock is taken, else the word that stands in the way.
+  /// `ask()` returns `kFree` when the lock is taken, otherwise the word that prevents it.
   template <class Ask>
   void wait_for_lock(int target, const Ask& ask) {
     constexpr std::chrono::microseconds kLongest(1000);  // little beside a message under contention
@@ -134,7 +135,7 @@ class MpiWindow final : public MemoryWindow {
       const auto longest = ranks().longest_wait();
       if (longest.count() > 0 && std::chrono::steady_clock::now() - begin > longest) {
         throw CommunicationError(
-            fmt::format("rank {}: the lock of rank {}'s part of a window: {} s are over; {}", rank_,
+            fmt::format("rank {}: cannot lock rank {}'s part of a window within {} s; {}", rank_,
                         target, std::chrono::duration<double>(longest).count(), holder(word)));
       }
       std::this_thread::sleep_for(pause);

@@ -6,7 +6,7 @@
 namespace d5::mpi {
 
 /// Windows by MPI's one-sided calls, in one passive epoch. Locks are words in each part: MPI's own
-/// would keep out those who ask for none.
+/// would also exclude accesses without a lock.
 ///
 /// Source: Hoefler et al., "Remote Memory Access Programming in MPI-3" (TOPC 2015).
 class MpiWindows final : public LibraryWindows {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's entry: MPI is how ranks talk.
+// Entry point of the plug-in: MPI for communication between ranks.
 #include "d5/core/entries/plugin.hpp"
 
 #include <mpi.h>
@@ -35,7 +35,7 @@ class MpiTransport final : public Transport {
     MPI_Comm_test_inter(comm, &joins_two_groups);
     if (joins_two_groups) {
       throw Unsupported(
-          "an inter-communicator is no group of ranks; merge it (MPI_Intercomm_merge)");
+          "an inter-communicator is not a single group of ranks; merge it (MPI_Intercomm_merge)");
     }
     return make_communicator(comm);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library d5_pmpi counted, as d5's records.
+// Converts the counts of the library d5_pmpi to d5's records.
 #include <fmt/format.h>
 
 #include <exception>
@@ -14,7 +14,7 @@
 namespace d5::mpi {
 namespace {
 
-/// The line that started this process, as the system keeps it.
+/// The command line of this process, from the system.
 std::string command_line() {
   std::ifstream file("/proc/self/cmdline");
   std::string line{std::istreambuf_iterator<char>(file), {}};
@@ -71,7 +71,7 @@ extern "C" __attribute__((visibility("default"))) const char* d5_write_mpi_profi
   } catch (const std::exception& error) {
     wrong = error.what();
   } catch (...) {
-    wrong = "what was thrown is no std::exception";
+    wrong = "the exception is not a std::exception";
   }
   return wrong.c_str();
 }

@@ -10,8 +10,8 @@
 namespace d5::mpi {
 namespace {
 
-/// In the order in which they were made. Since making is a collective, ranks that share several
-/// have those in one order, and none waits for a rank that waits for another.
+/// Kept windows, in the order of creation. Creation is a collective, so ranks that share several
+/// have them in the same order, and none waits for a rank that waits for another.
 std::vector<std::shared_ptr<WindowMemory>>& kept() {
   static auto* const all = new std::vector<std::shared_ptr<WindowMemory>>;
   return *all;
@@ -26,7 +26,7 @@ std::vector<int> world_ranks_of(Communicator& ranks) {
   return {all.begin(), all.end()};
 }
 
-/// Of those ranks, in their order, whatever stands around the communicator.
+/// Communicator of these ranks in this order, independent of the original communicator.
 MPI_Comm comm_of(const std::vector<int>& world_ranks) {
   MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
   MPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -60,7 +60,8 @@ std::shared_ptr<WindowMemory> WindowMemory::make(Communicator& ranks, std::size_
   if (MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, memory->comm_,
                        &memory->data_, &memory->window_) != MPI_SUCCESS) {
     MPI_Comm_free(&memory->comm_);
-    throw MemoryError(fmt::format("rank {}: MPI has no window of {} bytes", ranks.rank(), bytes));
+    throw MemoryError(
+        fmt::format("rank {}: MPI cannot allocate a window of {} bytes", ranks.rank(), bytes));
   }
   MPI_Win_set_errhandler(memory->window_, MPI_ERRORS_RETURN);
   MPI_Win_lock_all(MPI_MODE_NOCHECK, memory->window_);

@@ -11,9 +11,9 @@
 
 namespace d5::mpi {
 
-/// Memory of a group's ranks that MPI lets others access, in one passive epoch that lasts as long
-/// as it. Freeing is a collective, and ranks let go when they like: so it waits here until all of
-/// the group have let go, and is freed when they make the next one, or leave.
+/// Memory of a group's ranks for one-sided access by MPI, in one passive epoch as long as it lives.
+/// Freeing is a collective, but ranks release it at different times: it is kept until all of the
+/// group have released it, and freed when they make the next one, or leave.
 ///
 /// Thread safety: as the communicator's.
 class WindowMemory {
@@ -26,7 +26,7 @@ class WindowMemory {
   [[nodiscard]] MPI_Win window() const { return window_; }
   [[nodiscard]] std::byte* data() const { return data_; }
 
-  /// Those that all their ranks have let go of. A collective of all ranks.
+  /// Frees windows that all their ranks have released. A collective of all ranks.
   static void free_all();
 
  private:

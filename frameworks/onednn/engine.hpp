@@ -7,14 +7,14 @@ namespace d5::onednn {
 
 /// The processor, one a process.
 [[nodiscard]] const dnnl::engine& engine();
-/// Where primitives run, one after another: a call returns when the work is done.
+/// Stream of all primitives, in order: a call returns when the work is done.
 [[nodiscard]] const dnnl::stream& stream();
 
-/// Of the library that was loaded: "3.2.0".
+/// Version of the loaded library: "3.2.0".
 [[nodiscard]] const char* version();
 
-/// Throws: Unsupported unless the library that was loaded has the interface of the headers that
-/// this was built with: the same major version, and no older minor one.
+/// Throws: Unsupported unless the loaded library matches the headers of the build: the same major
+/// version, and at least the minor one.
 void expect_version();
 
 }  // namespace d5::onednn

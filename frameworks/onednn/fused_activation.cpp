@@ -42,7 +42,7 @@ FusedActivation::FusedActivation(const PlanContext& context) {
   }
   if (context.wants_backward() && backward_ == Algorithm::undef) {
     throw Unsupported(context.who() + ": the slope of " + *name +
-                      " is not told by what it gives, which is all that is kept");
+                      " cannot be computed from its output, and only the output is kept");
   }
 }
 

@@ -6,25 +6,26 @@
 
 namespace d5::onednn {
 
-/// The activation that a node runs over its product: FusedConv and FusedGemm of com.microsoft name
+/// The activation that a node applies to its product: FusedConv and FusedGemm of com.microsoft name
 /// one, Conv and Gemm have none.
 class FusedActivation {
  public:
-  /// Throws: Unsupported for one that oneDNN lacks.
+  /// Throws: Unsupported for an activation that oneDNN lacks.
   explicit FusedActivation(const PlanContext& context);
 
   void append_to(dnnl::post_ops& post_ops) const;
-  /// The gradient of what the activation reads, from the node's output and its gradient; `dy`
-  /// itself where there is none.
+  /// Gradient of the activation's input, from the node's output and its gradient; `dy` itself
+  /// without an activation.
   [[nodiscard]] Argument differentiate(Pass& backward, const Argument& y, const Argument& dy) const;
-  /// What `differentiate` reads.
+  /// Values that `differentiate` reads.
   [[nodiscard]] Places reads() const { return is_none() ? Places{} : Places{0}; }
 
  private:
   [[nodiscard]] bool is_none() const { return forward_ == dnnl::algorithm::undef; }
 
   dnnl::algorithm forward_ = dnnl::algorithm::undef;
-  dnnl::algorithm backward_ = dnnl::algorithm::undef;  ///< the same, its slope told by the output
+  dnnl::algorithm backward_ = dnnl::algorithm::undef;  ///< the same, with the slope computed from
+                                                       ///< the output
   float alpha_ = 0, beta_ = 0;
 };
 

@@ -12,22 +12,23 @@ namespace d5::onednn {
 using Desc = dnnl::memory::desc;
 using Dims = dnnl::memory::dims;
 
-/// `undef` for a type that oneDNN lacks. A boolean is a byte, 0 or 1.
+/// `undef` for a type that oneDNN lacks. A boolean is a byte of 0 or 1.
 [[nodiscard]] dnnl::memory::data_type data_type(DType dtype);
 [[nodiscard]] Dims dims_of(const Shape& shape);
 
 /// Dense and row-major. A scalar is one element of one dimension.
 [[nodiscard]] Desc rows(const Dims& dims, dnnl::memory::data_type type);
 [[nodiscard]] Desc rows(const TensorDesc& desc);
-/// As `desc`, in the layout that the primitive likes best.
+/// `desc` in a layout that the primitive chooses.
 [[nodiscard]] Desc any(const Desc& desc);
-/// Row-major elements of `desc`'s shape with ones in front, to broadcast to `rank` dimensions.
+/// Row-major elements of `desc`'s shape with leading dimensions of 1, to broadcast to `rank`
+/// dimensions.
 [[nodiscard]] Desc padded_rows(const TensorDesc& desc, std::size_t rank);
-/// The last two dimensions change places; nothing is moved.
+/// Swaps the last two dimensions, without moving elements.
 [[nodiscard]] Desc transposed(const Desc& desc);
 
-/// "aBcd16b": outer dimensions from the slowest to the fastest, blocked ones in capitals, then the
-/// blocks. As oneDNN's verbose mode writes it.
+/// Name of a layout as in oneDNN's verbose mode: "aBcd16b", outer dimensions from the slowest to
+/// the fastest, blocked ones in capitals, then the blocks.
 [[nodiscard]] std::string layout_name(const Desc& desc);
 /// "2x3x4"
 [[nodiscard]] std::string shape_name(const Desc& desc);
@@ -35,28 +36,28 @@ using Dims = dnnl::memory::dims;
 class Pass;
 struct Argument;
 
-/// A layout of oneDNN's, which other primitives of its take as it is.
+/// A layout of oneDNN, which its other primitives accept.
 class Blocked : public Arrangement {
  public:
-  /// `rows`: how the same elements lie where they are row-major, in `desc`'s dimensions, which may
-  /// be in another order than the tensor's or split.
+  /// `rows`: the row-major layout of the same elements, in `desc`'s dimensions, which may be
+  /// permuted or split compared with the tensor's.
   Blocked(Desc desc, Desc rows);
   [[nodiscard]] const Desc& desc() const { return desc_; }
   [[nodiscard]] const Desc& rows() const { return rows_; }
   [[nodiscard]] std::string name() const override { return layout_name(desc_); }
   [[nodiscard]] std::size_t bytes() const override { return desc_.get_size(); }
   [[nodiscard]] bool equals(const Arrangement& other) const override;
-  /// What has to come before the reorder to `desc`: `x`, which lies as `rows` says, itself, unless
-  /// elements change places in a way that no layout tells.
+  /// Prepares the reorder to `desc`: returns `x`, laid out as `rows`, unless elements move in a way
+  /// that no layout can express.
   [[nodiscard]] virtual Argument prepared(Pass& pass, const Argument& x) const;
-  /// Whether a reorder brings it back to rows.
+  /// Whether a reorder converts it back to row-major.
   [[nodiscard]] virtual bool is_layout() const { return true; }
 
  private:
   Desc desc_, rows_;
 };
 
-/// Null where the elements are in rows, or in another framework's arrangement.
+/// Null if the elements are row-major, or in another framework's layout.
 [[nodiscard]] const Blocked* blocked(const TensorDesc& desc);
 
 }  // namespace d5::onednn

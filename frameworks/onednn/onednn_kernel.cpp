@@ -12,7 +12,7 @@ namespace {
 
 using Type = dnnl::memory::data_type;
 
-/// What is wrong with one value, or nothing.
+/// Reason why a value is unsupported; empty if it is supported.
 std::string obstacle(const ValueDesc& desc, bool with_integers) {
   if (desc.kind == ValueKind::none) return {};
   if (!desc.is_tensor()) return to_string(desc) + "; it takes tensors only";
@@ -21,7 +21,7 @@ std::string obstacle(const ValueDesc& desc, bool with_integers) {
   if (type == Type::undef || !(is_float || with_integers)) {
     return "element type " + std::string(name_of(desc.tensor.dtype));
   }
-  if (!desc.is_static()) return "a shape that only running tells";
+  if (!desc.is_static()) return "a shape that is known only at run time";
   if (desc.tensor.elements() == 0) return "a tensor without elements";
   if (desc.tensor.shape.rank() > DNNL_MAX_NDIMS) {
     return fmt::format("more than {} dimensions", DNNL_MAX_NDIMS);

@@ -14,8 +14,8 @@
 
 namespace d5::onednn {
 
-/// One ONNX node as primitives of oneDNN: constructors fill `forward_` and, where gradients are
-/// wanted, `backward_`.
+/// One ONNX node as oneDNN primitives. Constructors fill `forward_`, and `backward_` if gradients
+/// are needed.
 class OneDnnKernel : public Kernel {
  public:
   explicit OneDnnKernel(PlanContext& context) : context_(&context) {}
@@ -24,26 +24,26 @@ class OneDnnKernel : public Kernel {
   void backward(GradContext& context) override { backward_.run(context); }
   [[nodiscard]] KernelTraits traits() const override { return traits_; }
 
-  /// Asks for the memory that both passes need; called once, after construction.
+  /// Requests the memory of both passes; called once, after construction.
   void finish_plan();
 
  protected:
   /// Input `i` in rows.
   [[nodiscard]] Argument input(std::size_t i) const;
-  /// Input `i` as it lies: in a layout of oneDNN's where the executor keeps those.
+  /// Input `i` in its current layout: one of oneDNN's if the executor keeps them.
   [[nodiscard]] Argument input_as_found(std::size_t i);
-  /// Input `i` in the layout `wanted`, where the executor keeps layouts and so reorders it; as
-  /// `rows` describes it otherwise.
+  /// Input `i` in the layout `wanted` if the executor keeps layouts, and therefore reorders it;
+  /// otherwise as `rows` describes it.
   [[nodiscard]] Argument input_in(std::size_t i, const Desc& rows, const Desc& wanted);
   [[nodiscard]] Argument output(std::size_t k) const;
-  /// Output `k` in the layout `desc` where the executor keeps it, in rows otherwise.
+  /// Output `k` in the layout `desc` if the executor keeps it, otherwise row-major.
   [[nodiscard]] Argument output_in(std::size_t k, const Desc& desc);
   [[nodiscard]] Argument grad_output(std::size_t k) const;
   [[nodiscard]] Argument grad_input(std::size_t i) const;
   /// A tensor that forward writes and backward reads.
   [[nodiscard]] Argument save(const Desc& desc);
 
-  /// Of forward primitives: what backward needs is kept only where it is wanted.
+  /// Propagation kind of forward primitives: data for backward is kept only if needed.
   [[nodiscard]] dnnl::prop_kind direction() const;
   [[nodiscard]] PlanContext& context() const { return *context_; }
 
@@ -54,23 +54,24 @@ class OneDnnKernel : public Kernel {
   PlanContext* context_;  ///< while it is planned
 };
 
-/// Attributes for all primitives: scratch memory is d5's. `post_ops` follow the primitive.
+/// Attributes for all primitives: d5 provides the scratch memory. `post_ops` follow the primitive.
 [[nodiscard]] dnnl::primitive_attr attributes(const dnnl::post_ops& post_ops = {});
 
-/// Whether all values are tensors of floats that oneDNN computes with (float32, bfloat16, float16),
-/// of known shapes with some elements.
+/// Whether all values are non-empty tensors of known shape, of floating-point types that oneDNN
+/// computes with (float32, bfloat16, float16).
 [[nodiscard]] Support floats(const PlanContext& context);
-/// The same of some inputs and outputs; others may be of any type, and without elements.
+/// The same for some inputs and outputs; others may be of any type, and empty.
 [[nodiscard]] Support floats(const PlanContext& context, Places inputs,
                              Places outputs = Places::all());
-/// The same of all types that oneDNN has: float32, bfloat16, float16, int32, int8, uint8.
+/// The same for all types that oneDNN has: float32, bfloat16, float16, int32, int8, uint8.
 [[nodiscard]] Support numbers(const PlanContext& context);
 [[nodiscard]] Support numbers(const PlanContext& context, Places inputs);
 
-/// In a handler: what oneDNN threw while planning, as Unsupported; others as they are.
+/// Call it in a handler: rethrows oneDNN's exceptions while planning as Unsupported, others
+/// unchanged.
 [[noreturn]] void rethrow(const std::string& who);
 
-/// Registers `K`, made from a PlanContext and `arguments`, for nodes that `check` says yes to.
+/// Registers `K`, made from a PlanContext and `arguments`, for nodes that `check` accepts.
 template <std::derived_from<OneDnnKernel> K, class... Arguments>
 void add(OperatorRegistry& registry, std::string name, OperatorVersions versions,
          Support (*check)(const PlanContext&), Arguments... arguments) {

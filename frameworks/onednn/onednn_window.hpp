@@ -6,7 +6,7 @@
 
 namespace d5::onednn {
 
-/// A window in oneDNN's words: a number for each spatial dimension.
+/// A window in oneDNN's form: a number for each spatial dimension.
 struct OneDnnWindow {
   Dims kernel, strides, dilations;  ///< a dilation of 0 is a dense window
   Dims begin;                       ///< padding before
@@ -21,7 +21,7 @@ struct OneDnnWindow {
         dilations(kernel.size(), 0),
         begin(dilations),
         end(dilations) {}
-  /// Of a convolution of `x` with `w`, whose first two dimensions are channels.
+  /// Window of a convolution of `x` with `w`, whose first two dimensions are channels.
   template <class View>
   static OneDnnWindow of_convolution(const View& view, const Shape& x, const Shape& w) {
     const auto kernel = w.dims().subspan(2);
@@ -46,7 +46,7 @@ struct OneDnnWindow {
   }
 };
 
-/// Weights M,C/group,kernel as group,M/group,C/group,kernel, of which oneDNN leaves out one group.
+/// Weights M,C/group,kernel as group,M/group,C/group,kernel; oneDNN omits a single group.
 [[nodiscard]] inline Desc grouped(const TensorDesc& weights, std::int64_t group) {
   Dims dims = dims_of(weights.shape);
   if (group != 1) {

@@ -51,7 +51,7 @@ void* address(const Argument& argument, const GradContext& context) {
   throw ContractError(context.who() + ": an argument has no place");
 }
 
-/// How the primitive wants an argument: scales and zero points as they are.
+/// Descriptor that the primitive requires for an argument; scales and zero points are unchanged.
 Desc wanted(const dnnl::primitive_desc_base& desc, const Pass::Bound& bound) {
   const Desc want = desc.query_md(dnnl::query::exec_arg_md, bound.name);
   return want.is_zero() ? bound.argument.desc : want;

@@ -13,20 +13,20 @@
 
 namespace d5::onednn {
 
-/// A value that a primitive reads or writes: where its memory is found in each run, and how it lies
-/// there.
+/// A value that a primitive reads or writes: the location of its memory in each run, and its
+/// layout.
 struct Argument {
   enum class Place : std::uint8_t { input, output, saved, grad_output, grad_input, scratch };
   Place place;
-  std::size_t index;  ///< of the value; of scratch its offset in bytes
+  std::size_t index;  ///< index of the value; for scratch, the offset in bytes
   Desc desc;
 
   /// The same memory, described otherwise.
   [[nodiscard]] Argument as(Desc other) const { return {place, index, std::move(other)}; }
 };
 
-/// What a kernel does in one direction: primitives, one after another, made while planning. To run
-/// is to bind memory and to execute; nothing of ours is allocated.
+/// Primitives of a kernel in one direction, made while planning. A run binds memory and executes
+/// them; d5 allocates nothing.
 ///
 ///     pass.add(dnnl::eltwise_forward::primitive_desc(...), {{DNNL_ARG_SRC, input(0)}},
 ///              {{DNNL_ARG_DST, output(0)}});
@@ -38,17 +38,17 @@ class Pass {
   };
   Pass();
 
-  /// Adds a primitive. What it reads lies as its argument says, and is reordered before, into
-  /// scratch memory, where the primitive wants it otherwise; what it writes is reordered behind.
+  /// Adds a primitive. Arguments are reordered into scratch memory before it if their layout
+  /// differs from the required one; results are reordered after it.
   void add(const dnnl::primitive_desc_base& desc, const std::vector<Bound>& reads,
            const std::vector<Bound>& writes);
-  /// Elements of one layout or type as another.
+  /// Reorders elements between layouts or types.
   void reorder(const Argument& from, const Argument& to);
-  /// Memory of its own within the pass.
+  /// Scratch memory of the pass.
   [[nodiscard]] Argument scratch(const Desc& desc);
   [[nodiscard]] std::size_t scratch_bytes() const;
 
-  /// Throws: MemoryError, ContractError with what oneDNN says.
+  /// Throws: MemoryError, ContractError with oneDNN's message.
   void run(const OpContext& context) { run_all(context); }
   void run(const GradContext& context) { run_all(context); }
 
@@ -57,7 +57,7 @@ class Pass {
     dnnl::primitive primitive;
     std::vector<Argument> arguments;
     std::vector<dnnl::memory> memories;
-    std::vector<dnnl_exec_arg_t> bound;  ///< of `memories`, with the arguments' names
+    std::vector<dnnl_exec_arg_t> bound;  ///< `memories` with the arguments' names
     bool uses_scratchpad = false;        ///< the last memory; it lies behind all other scratch
   };
   template <class Context>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's entry: what oneDNN brings to each level.
+// Entry point of the plug-in: oneDNN's parts of each level.
 #include "d5/core/entries/plugin.hpp"
 
 #include <omp.h>

@@ -8,9 +8,8 @@
 
 namespace d5::onednn {
 
-/// The span of one primitive that runs while a trace is on: named after its kind, its arguments the
-/// implementation that was chosen and each value's type, layout and shape, as a line of oneDNN's
-/// verbose mode has them.
+/// Span of a primitive's run in a trace, named after its kind. Its arguments are the chosen
+/// implementation and each value's type, layout and shape, as in oneDNN's verbose mode.
 class PrimitiveSpan {
  public:
   PrimitiveSpan(const dnnl::primitive& primitive, std::span<const dnnl_exec_arg_t> arguments);

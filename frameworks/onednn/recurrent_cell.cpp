@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Through oneDNN's C functions, which are alike for all cells, and take the flag that gradients of
-// weights are overwritten.
+// Uses oneDNN's C functions, which are the same for all cells and accept the flag to overwrite the
+// gradients of weights.
 #include "recurrent_cell.hpp"
 
 #include "onednn_kernel.hpp"

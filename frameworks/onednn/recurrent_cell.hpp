@@ -5,8 +5,8 @@
 
 namespace d5::onednn {
 
-/// What a layer of cells reads and writes, in oneDNN's dimensions; a zero descriptor is left out.
-/// L is 1, D directions, G gates, T steps, N samples, I inputs, H hidden values.
+/// Inputs and outputs of a layer of cells, in oneDNN's dimensions; a zero descriptor means none. L
+/// is 1, D directions, G gates, T steps, N samples, I inputs, H hidden values.
 struct CellDescs {
   Desc x;             ///< T,N,I
   Desc h, c;          ///< L,D,N,H: states before the first step; c of LSTM alone
@@ -16,11 +16,11 @@ struct CellDescs {
   Desc h_end, c_end;  ///< L,D,N,H
 };
 
-/// Which cell, and how it goes over the steps.
+/// Kind of cell, and its direction over the steps.
 struct Cell {
   enum class Kind { rnn, gru, gru_reset_behind, lstm };
   Kind kind;
-  dnnl_alg_kind_t activation = dnnl_alg_kind_undef;  ///< of `rnn`
+  dnnl_alg_kind_t activation = dnnl_alg_kind_undef;  ///< for `rnn`
   dnnl_rnn_direction_t direction = dnnl_unidirectional_left2right;
 
   [[nodiscard]] std::int64_t gates() const;
@@ -29,7 +29,7 @@ struct Cell {
   /// Throws: dnnl::error.
   [[nodiscard]] dnnl::primitive_desc_base forward(dnnl_prop_kind_t prop_kind,
                                                   const CellDescs& descs) const;
-  /// Gradients are described as what they are of.
+  /// Gradients have the descriptors of their values.
   [[nodiscard]] dnnl::primitive_desc_base backward(const CellDescs& descs,
                                                    const dnnl::primitive_desc_base& forward) const;
 };

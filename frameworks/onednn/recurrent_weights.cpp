@@ -22,12 +22,12 @@ Argument bias_of(const Argument& biases, std::int64_t g) { return part(biases, 2
 
 }  // namespace
 
-/// ONNX's place of oneDNN's gate: i, f, c, o are i, o, f, c there; the others agree.
+/// ONNX's index of oneDNN's gate: i, f, c, o are i, o, f, c there; the others agree.
 std::int64_t RecurrentWeights::gate(std::int64_t g) const {
   constexpr std::array<std::int64_t, 4> kLstm = {0, 2, 3, 1};
   return cell_.kind == Cell::Kind::lstm ? kLstm[std::size_t(g)] : g;
 }
-/// Whether oneDNN, too, has the biases of W and R of this gate apart.
+/// Whether oneDNN also has separate biases of W and R for this gate.
 bool RecurrentWeights::is_apart(std::int64_t g) const {
   return cell_.kind == Cell::Kind::gru_reset_behind && g + 1 == cell_.gates();
 }

@@ -9,7 +9,7 @@
 
 namespace d5::onednn {
 
-/// Weights and biases of recurrent layers between ONNX's order of gates and oneDNN's.
+/// Converts weights and biases of recurrent layers between ONNX's order of gates and oneDNN's.
 ///
 /// Shapes: weights are D,G H,I in ONNX and L,D,I,G,H in oneDNN; biases D,2 G H and L,D,G,H.
 class RecurrentWeights {
@@ -17,14 +17,14 @@ class RecurrentWeights {
   RecurrentWeights(const Cell& cell, std::int64_t directions, std::int64_t hidden)
       : cell_(cell), directions_(directions), hidden_(hidden) {}
 
-  /// ONNX's weights of `width` inputs, in oneDNN's dimensions.
+  /// Descriptor of ONNX's weights for `width` inputs, in oneDNN's dimensions.
   [[nodiscard]] Desc given(std::int64_t width) const;
   [[nodiscard]] Desc given_biases() const;
   /// oneDNN's, in rows.
   [[nodiscard]] Desc ordered(std::int64_t width) const;
   [[nodiscard]] Desc ordered_biases() const;
 
-  /// Weights that lie as `given` says in oneDNN's order, in scratch memory of `pass` if need be.
+  /// Weights with descriptor `given` in oneDNN's order, in scratch memory of `pass` if necessary.
   [[nodiscard]] Argument order(Pass& pass, const Argument& weights) const;
   /// The sums of the biases of W and R.
   [[nodiscard]] Argument order_biases(Pass& pass, const Argument& biases) const;
@@ -40,11 +40,11 @@ class RecurrentWeights {
   std::int64_t directions_, hidden_;
 };
 
-/// Weights or biases brought into oneDNN's order once, in the layout that its cells want.
+/// Weights or biases reordered once to oneDNN's order and the layout of its cells.
 class OrderedGates final : public Blocked {
  public:
   enum class Part { weights, biases };
-  /// `given`: as the node has them, in oneDNN's dimensions.
+  /// `given`: the node's layout, in oneDNN's dimensions.
   OrderedGates(Desc wanted, Desc given, const RecurrentWeights& order, Part part)
       : Blocked(std::move(wanted), std::move(given)), order_(order), part_(part) {}
   [[nodiscard]] std::string name() const override { return "gates in " + Blocked::name(); }

@@ -8,7 +8,7 @@
 namespace d5::onednn {
 namespace {
 
-/// How `desc` lies, and how its elements do in rows, in the same dimensions.
+/// Layout of `desc`, and its row-major layout, in the same dimensions.
 struct Layouts {
   Desc as_it_is, in_rows;
 };
@@ -37,7 +37,7 @@ ReorderKernel::ReorderKernel(const TensorDesc& from, const TensorDesc& to) {
     pass_.reorder(x.as(target.in_rows), y);
   } else if (!wanted) {
     pass_.reorder(x, y.as(source.in_rows));
-  } else {  // by way of rows, which both describe
+  } else {  // through row-major layout, which both can describe
     const Argument between = pass_.scratch(source.in_rows);
     pass_.reorder(x, between);
     pass_.reorder(between.as(target.in_rows), y);

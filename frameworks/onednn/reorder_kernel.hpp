@@ -6,7 +6,7 @@
 
 namespace d5::onednn {
 
-/// From rows or one of oneDNN's layouts to rows or another of them.
+/// Reorders between row-major layout and oneDNN's layouts.
 class ReorderKernel final : public Kernel {
  public:
   ReorderKernel(const TensorDesc& from, const TensorDesc& to);
@@ -14,7 +14,7 @@ class ReorderKernel final : public Kernel {
 
  private:
   Pass pass_;
-  Tensor scratch_;  ///< of its own: a reorder has no plan that it could ask for memory
+  Tensor scratch_;  ///< allocated here, as a reorder has no plan to provide memory
 };
 
 }  // namespace d5::onednn

@@ -24,7 +24,7 @@ bool holds(const Tensor* tensor, T number) {
   return tensor && std::ranges::find(tensor->span<T>(), number) != tensor->span<T>().end();
 }
 
-/// `dividend` is null where it is not known.
+/// `dividend` is null if it is unknown.
 bool is_defined(const Tensor* dividend, const Tensor& divisor) {
   bool defined = true;
   dispatch(IntegerTypes{}, divisor.dtype(), "divisor", [&]<class T>() {
@@ -43,7 +43,7 @@ void expect_defined_in(const std::string& who, const Tensor* dividend, const Ten
       fmt::format("{}: ONNX Runtime does not divide integers by 0, nor the smallest by -1", who));
 }
 
-/// What is known of the values of a graph within others, the innermost last.
+/// Known values of nested graphs, the innermost last.
 class Scopes {
  public:
   explicit Scopes(const onnx::Model& model) : model_(model) {}
@@ -63,7 +63,7 @@ class Scopes {
     return nullptr;
   }
 
-  /// Whether these are real numbers for certain.
+  /// Whether the values are certainly floating-point.
   [[nodiscard]] bool is_real(const std::string& name) {
     if (!types_) types_ = onnx::types_of(model_);
     std::string place = name;
@@ -94,7 +94,7 @@ class Scopes {
     const auto writer = std::ranges::find_if(graph.nodes, writes);
     return writer == graph.nodes.end() ? nullptr : &*writer;
   }
-  /// Its output is of its first input's type.
+  /// Whether the output has the type of the first input.
   static bool keeps_type(const onnx::Node& node) {
     constexpr std::string_view kNames[] = {
         "Add",     "Conv", "Div",     "Exp",        "Expand",  "Gather",    "Gemm",    "Identity",
@@ -138,8 +138,8 @@ IntegerDivisions::IntegerDivisions(const onnx::Model& model) {
     } else if (std::holds_alternative<std::monostate>(divisor)) {
       if (scopes.is_real(node.inputs[1]) || scopes.is_real(node.inputs[0])) return;
       throw Unsupported(
-          fmt::format("{}: its divisor '{}' is computed on the way, and ONNX Runtime ends the "
-                      "process where an integer is divided by 0",
+          fmt::format("{}: its divisor '{}' is computed in the network, and ONNX Runtime crashes "
+                      "the process on an integer division by 0",
                       who, printable(node.inputs[1])));
     }
     divisions_.push_back({who, dividend, divisor});

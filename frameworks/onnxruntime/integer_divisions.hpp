@@ -11,16 +11,16 @@
 
 namespace d5::onnxruntime {
 
-/// The integer nodes Div and Mod of a model. ONNX Runtime divides integers as the processor does:
-/// by 0, and the smallest by -1, it ends the process.
+/// The integer nodes Div and Mod of a model. ONNX Runtime divides integers with the processor's
+/// instruction, which crashes the process for a division by 0, and of the smallest integer by -1.
 class IntegerDivisions {
  public:
-  /// Throws: Unsupported for constants that would end the process, and for divisors that are
-  /// computed on the way, which nobody sees before.
+  /// Throws: Unsupported for constants that would crash the process, and for divisors that are
+  /// computed in the network, which cannot be checked.
   explicit IntegerDivisions(const onnx::Model& model);
 
-  /// `inputs` are the model's, in its order. Throws: Unsupported before a division that would end
-  /// the process.
+  /// Checks divisors among `inputs`, the model's inputs in order. Throws: Unsupported for a
+  /// division that would crash the process.
   void expect_defined(std::span<const Value* const> inputs) const;
 
  private:
@@ -29,7 +29,7 @@ class IntegerDivisions {
     std::string who;
     Operand dividend, divisor;
   };
-  std::vector<Division> divisions_;  ///< by an input
+  std::vector<Division> divisions_;  ///< divisors that are inputs
 };
 
 }  // namespace d5::onnxruntime

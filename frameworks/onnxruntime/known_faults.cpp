@@ -22,15 +22,15 @@ std::string in_affine_grid(const KnownNode& known) {
   if (nodes::AffineGrid(known.node).align_corners() == 0) return {};
   const Tensor* sizes = known.constant(nodes::AffineGrid::In::size);
   if (!sizes)
-    return "align_corners with sizes that are no constant: it places those of 1 elsewhere";
+    return "align_corners with sizes that are not constant: it places the point of a size of 1 "
+           "differently";
   const auto dims = sizes->span<std::int64_t>();
   if (dims.size() < 2) return {};
   const bool one = std::ranges::find(dims.begin() + 2, dims.end(), 1) != dims.end();
-  return one ? "align_corners with a size of 1, whose point it places elsewhere" : "";
+  return one ? "align_corners with a size of 1, whose point it places differently" : "";
 }
 
-/// The size of a dimension, counted from the last for a negative place; nothing where it is not
-/// told.
+/// Size of a dimension; a negative index counts from the last. Empty if unknown.
 std::optional<std::int64_t> size_of(const onnx::Type& type, int place) {
   const int i = place < 0 ? int(type.dims.size()) + place : place;
   if (!type.has_shape || i < 0 || i >= int(type.dims.size())) return std::nullopt;
@@ -38,12 +38,12 @@ std::optional<std::int64_t> size_of(const onnx::Type& type, int place) {
   return size ? std::optional(*size) : std::nullopt;
 }
 
-/// It complains of the mask while it runs.
+/// ONNX Runtime reports an error about the mask at run time.
 std::string in_attention(const KnownNode& known) {
   using In = nodes::Attention::In;
   if (!known.node.domain.empty() || !known.node.has_input(In::attn_mask)) return {};
   const onnx::Type mask = known.type(In::attn_mask), q = known.type(In::Q), k = known.type(In::K);
-  if (mask.has_shape && mask.dims.size() < 2) return "a mask of less than two dimensions";
+  if (mask.has_shape && mask.dims.size() < 2) return "a mask of fewer than two dimensions";
   const auto queries = size_of(q, q.dims.size() == 3 ? 1 : 2);
   auto keys = size_of(k, k.dims.size() == 3 ? 1 : 2);
   if (keys && known.node.has_input(In::past_key)) {
@@ -57,7 +57,7 @@ std::string in_attention(const KnownNode& known) {
   return is_other ? "a mask whose last two sizes are not those of queries and keys" : "";
 }
 
-/// The padding is then less than none.
+/// The padding would be negative.
 std::string in_auto_pad(const KnownNode& known) {
   const auto* way = known.node.attribute<std::string>("auto_pad");
   const auto* strides = known.node.attribute<std::vector<std::int64_t>>("strides");
@@ -89,11 +89,11 @@ std::string in_celu(const KnownNode& known) {
   return nodes::Celu(known.node).alpha() == 0 ? "alpha=0, by which it divides" : "";
 }
 
-/// It reads what is not there.
+/// ONNX Runtime reads a missing input.
 std::string in_left_out(const KnownNode& known) {
   const auto& inputs = known.node.inputs;
   return !inputs.empty() && inputs.back().empty()
-             ? "a last input that is left out by an empty name; let the list end before it"
+             ? "a last input omitted by an empty name; end the list before it instead"
              : "";
 }
 
@@ -101,7 +101,7 @@ std::string in_dft(const KnownNode& known) {
   const auto* inverse = known.node.attribute<std::int64_t>("inverse");
   const auto* onesided = known.node.attribute<std::int64_t>("onesided");
   if (inverse && onesided && *inverse != 0 && *onesided != 0) {
-    return "inverse with onesided, which it computes otherwise";
+    return "inverse with onesided, which it computes differently";
   }
   return in_left_out(known);
 }
@@ -116,7 +116,7 @@ std::string in_gather(const KnownNode& known) {
   for (std::int64_t i = axis + 1; is_one && i < rank; ++i) {
     is_one = data.dims[std::size_t(i)] == onnx::Dim(std::int64_t{1});
   }
-  return is_one ? "" : "slices of several texts, of which it copies the first";
+  return is_one ? "" : "slices of several strings, of which it copies only the first";
 }
 
 std::string in_gather_nd(const KnownNode& known) {
@@ -143,7 +143,7 @@ std::string in_max_unpool(const KnownNode& known) {
              : "";
 }
 
-/// It takes the variance for the difference of two squares, which may be below 0.
+/// ONNX Runtime computes the variance as a difference of squares, which may be negative.
 std::string in_mean_variance(const KnownNode& known) {
   const onnx::Type x = known.type(0);
   const auto* told = known.node.attribute<std::vector<std::int64_t>>("axes");
@@ -156,7 +156,7 @@ std::string in_mean_variance(const KnownNode& known) {
   return std::ranges::all_of(axes, is_one) ? "means of one element, whose variance it misses" : "";
 }
 
-/// It says so while it runs.
+/// ONNX Runtime reports an error at run time.
 std::string in_multi_head_attention(const KnownNode& known) {
   const auto is_packed = [&](std::size_t i) { return known.type(i).dims.size() == 5; };
   return is_packed(0) || is_packed(1) ? "queries, keys and values that are packed into one tensor"
@@ -168,7 +168,7 @@ std::string in_non_zero(const KnownNode& known) {
   return type.has_shape && type.dims.empty() ? "a scalar, which it takes for a list" : "";
 }
 
-/// The C++ library ends the process.
+/// The C++ library aborts the process.
 std::string in_random_normal(const KnownNode& known) {
   const auto* scale = known.node.attribute<float>("scale");
   return scale && *scale <= 0 ? "a scale that is not above 0" : "";
@@ -182,7 +182,7 @@ std::string in_random_uniform(const KnownNode& known) {
   const float low = bound("low", 0), high = bound("high", 1);
   return low <= high && std::isfinite(high - low)
              ? ""
-             : "bounds that are infinite or in the other order, at which the process ends";
+             : "bounds that are infinite or reversed, which crash the process";
 }
 
 std::string in_window(const KnownNode& known) {
@@ -232,7 +232,8 @@ std::span<const ModelFault> known_faults() { return kFaults; }
 
 void expect_no_fault_of_last_level(const onnx::Model& model) {
   const auto& graph = model.graph;
-  // Of three dimensions, the second of which comes first; one that leaves the network is not fused.
+  // A permutation of three dimensions that puts the second first; an output of the network is not
+  // fused.
   const auto swaps_batch = [&](const std::string& name) {
     const bool leaves =
         std::ranges::find(graph.outputs, name, &onnx::ValueInfo::name) != graph.outputs.end();
@@ -249,11 +250,11 @@ void expect_no_fault_of_last_level(const onnx::Model& model) {
       if (weights == graph.initializers.end() || weights->second.dtype() != DType::float16)
         continue;
       if (weights->second.shape().rank() > 2 || !swaps_batch(node.inputs[1 - i])) continue;
-      throw Unsupported(fmt::format(
-          "{}: ONNX Runtime's last level of optimization ends the process at a product of float16 "
-          "by a constant behind a Transpose of three dimensions that puts the second first; choose "
-          "optimization=extended",
-          onnx::describe(node)));
+      throw Unsupported(
+          fmt::format("{}: ONNX Runtime's highest optimization level crashes the process for a "
+                      "product of float16 by a constant behind a Transpose of three dimensions "
+                      "that puts the second first; choose optimization=extended",
+                      onnx::describe(node)));
     }
   }
 }

@@ -7,10 +7,11 @@
 
 namespace d5::onnxruntime {
 
-/// What ONNX Runtime compiles without complaint, and computes otherwise than ONNX says.
+/// Faults of ONNX Runtime: nodes that it compiles without an error but computes differently from
+/// ONNX.
 [[nodiscard]] std::span<const ModelFault> known_faults();
 
-/// Of whole networks, at `Optimization::all`. Throws: Unsupported.
+/// Faults of whole networks at `Optimization::all`. Throws: Unsupported.
 void expect_no_fault_of_last_level(const onnx::Model& model);
 
 }  // namespace d5::onnxruntime

@@ -36,7 +36,7 @@ bool has_negative(const std::optional<std::vector<float>>& list,
   return found;
 }
 
-/// A score of one target: transformed by PROBIT alone.
+/// A score of one target: only PROBIT is applied.
 std::string of_one_target(std::int64_t targets, const std::string& transform) {
   const bool is_left_out = targets == 1 && !is_one_of(transform, {"NONE", "PROBIT"});
   return is_left_out ? "the post_transform of one target, which it leaves out" : "";
@@ -50,9 +50,10 @@ std::int64_t targets_of(std::optional<std::int64_t> told, const Integers& voted)
 constexpr const char* kSeparateZeros =
     "SOFTMAX_ZERO, behind which the top class may be another than before it";
 
-/// Whether some sample may have no vote for a class: no tree has one at each leaf.
+/// Whether some sample may have no vote for a class, because no tree has a vote for it at every
+/// leaf.
 bool may_lack_votes(const ml::TreeEnsembleClassifier& view, std::size_t labels) {
-  std::map<std::int64_t, std::set<std::int64_t>> leaves;  // by trees
+  std::map<std::int64_t, std::set<std::int64_t>> leaves;  // keyed by tree
   const Integers trees = view.nodes_treeids().value_or(Integers{}),
                  nodes = view.nodes_nodeids().value_or(Integers{});
   const auto modes = view.nodes_modes().value_or(std::vector<std::string>{});
@@ -77,7 +78,7 @@ bool may_lack_votes(const ml::TreeEnsembleClassifier& view, std::size_t labels) 
   return false;
 }
 
-/// By the class that all votes are for, 0 or 1; both is 2.
+/// Fault with two classes, by the class that all votes are for, 0 or 1; 2 if both have votes.
 std::string of_two_classes(const ml::TreeEnsembleClassifier& view, std::int64_t voted,
                            bool is_signed, std::size_t bases) {
   const std::string transform = view.post_transform();
@@ -142,7 +143,7 @@ std::string in_linear_classifier(const KnownNode& known) {
   const onnx::Type x = known.type(0);
   const auto* features = x.dims.empty() ? nullptr : std::get_if<std::int64_t>(&x.dims.back());
   const auto* coefficients = known.node.attribute<std::vector<float>>("coefficients");
-  // Where the features are not known, there is an intercept a score.
+  // If the features are unknown, there is one intercept per score.
   const bool has_one_score =
       labels == 2 && (features && coefficients ? std::int64_t(coefficients->size()) == *features
                                                : count_in(view.intercepts()) == 1);

@@ -7,8 +7,8 @@
 
 namespace d5::onnxruntime {
 
-/// What ONNX Runtime 1.31 computes of the models of ai.onnx.ml otherwise than ONNX says: labels
-/// that are not the top class, transforms that are left out.
+/// Faults of ONNX Runtime 1.31 in models of ai.onnx.ml: labels that are not the top class, omitted
+/// transforms.
 [[nodiscard]] std::string in_tree_classifier(const KnownNode& known);
 [[nodiscard]] std::string in_tree_regressor(const KnownNode& known);
 [[nodiscard]] std::string in_tree_ensemble(const KnownNode& known);

@@ -15,14 +15,14 @@ namespace {
 
 enum ErrorCode { kInvalidArgument = 2, kNotImplemented = 9 };
 
-/// What the library exports.
+/// The library's only exported function.
 struct Base {
   const void* const* (*get_api)(std::uint32_t version);
   const char* (*get_version)();
 };
 
-/// Where d5 was built from; or, of installed Python packages, beside d5's own: this plug-in lies in
-/// d5/lib/d5.
+/// Path of the library that d5 was built with; or, in installed Python packages, beside d5's own:
+/// this plug-in is in d5/lib/d5.
 std::string find_library() {
   namespace fs = std::filesystem;
   if (fs::exists(D5_ONNXRUNTIME_LIBRARY)) return D5_ONNXRUNTIME_LIBRARY;
@@ -46,14 +46,15 @@ const Base& base() {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw Unsupported(fmt::format("ONNX Runtime cannot be loaded: {}", dlerror()));
     const auto entry = reinterpret_cast<const Base* (*)()>(dlsym(library, "OrtGetApiBase"));
-    if (!entry) throw Unsupported(fmt::format("{} is no ONNX Runtime: no OrtGetApiBase", path));
+    if (!entry)
+      throw Unsupported(fmt::format("{} is not ONNX Runtime: it has no OrtGetApiBase", path));
     return entry();
   }();
   return *loaded;
 }
 
-/// The message without the source file and the function that it begins with:
-/// "/onnxruntime_src/x.cc:52 void f(int) const what is wrong".
+/// The message without the leading source file and function: "/onnxruntime_src/x.cc:52 void f(int)
+/// const what is wrong".
 std::string without_place(std::string message) {
   const auto place = message.find("/onnxruntime_src/");
   if (place == std::string::npos) return message;

@@ -7,11 +7,11 @@
 #include <type_traits>
 
 /// The functions of ONNX Runtime's C API that this plug-in calls. Source: the documentation of
-/// `OrtApi`, a table of functions to which versions only add at the end; each stands here with its
-/// place in that table. The plug-in is loaded without ONNX Runtime's headers.
+/// `OrtApi`, a table of functions to which versions only append; each is listed here with its
+/// index. The plug-in is loaded without ONNX Runtime's headers.
 namespace d5::onnxruntime {
 
-// ONNX Runtime's objects, known by their addresses alone.
+// ONNX Runtime's objects, used only by address.
 struct Status;
 struct Env;
 struct Session;
@@ -23,23 +23,23 @@ struct Allocator;
 struct TypeInfo;
 struct TypeAndShape;
 
-/// The newest edition of the table that is asked for: that of ONNX Runtime 1.17.
+/// Version of the API table that is requested: that of ONNX Runtime 1.17.
 inline constexpr std::uint32_t kApiVersion = 17;
 
-/// The table of functions. Throws: Unsupported where the library is missing, too old or too new.
+/// The table of functions. Throws: Unsupported if the library is missing, too old or too new.
 [[nodiscard]] const void* const* api();
-/// Of the library that is loaded: "1.31.1".
+/// Version of the loaded library: "1.31.1".
 [[nodiscard]] const char* version();
 
-/// Throws: what `status` says, if it is not null; frees it.
+/// Throws the error of `status`, if it is not null, and frees it.
 void check(Status* status);
 
-/// The function at `place` of the table. One that returns a status throws what that says.
+/// The function at index `place`. One that returns a status throws its error.
 template <std::size_t place, class F>
 struct ApiFunction {
   template <class... Arguments>
   auto operator()(Arguments... arguments) const {
-    // Tables of functions are read as such: the library's own header does.
+    // The table stores function pointers as data, as in the library's own header.
     const auto function = reinterpret_cast<F*>(const_cast<void*>(api()[place]));
     if constexpr (std::is_same_v<std::invoke_result_t<F*, Arguments...>, Status*>) {
       check(function(arguments...));
@@ -49,7 +49,7 @@ struct ApiFunction {
   }
 };
 
-/// Log messages of less weight are not printed; errors come back as statuses.
+/// Log messages below this level are not printed; errors are returned as statuses.
 inline constexpr int kLogFatal = 4;
 enum class ValueType : int { unknown = 0, tensor = 1, sequence = 2, map = 3, optional = 6 };
 
@@ -128,7 +128,7 @@ struct Release {
 template <class T>
 using Handle = std::unique_ptr<T, Release>;
 
-/// The object that `create(arguments..., &object)` makes.
+/// The object created by `create(arguments..., &object)`.
 template <class T, class Create, class... Arguments>
 [[nodiscard]] Handle<T> made_by(const Create& create, Arguments... arguments) {
   T* object = nullptr;

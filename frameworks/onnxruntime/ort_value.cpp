@@ -39,7 +39,7 @@ Handle<OrtValue> text_tensor(const Tensor& tensor) {
 
 Handle<OrtValue> shared_tensor(const Tensor& tensor) {
   const auto dims = tensor.shape().dims();
-  // ONNX Runtime wants an address even where there is no element, and writes to outputs alone.
+  // ONNX Runtime requires an address even for an empty tensor, and writes only to outputs.
   static std::int64_t nothing;
   void* data = tensor.elements() > 0 ? const_cast<void*>(tensor.raw()) : &nothing;
   return made_by<OrtValue>(kCreateTensorWithData, host_memory(), data, tensor.bytes(), dims.data(),
@@ -48,7 +48,7 @@ Handle<OrtValue> shared_tensor(const Tensor& tensor) {
 
 Handle<OrtValue> sequence_of(const Sequence& sequence) {
   if (sequence.values.empty()) {
-    throw Unsupported("ONNX Runtime takes no empty sequence from outside");
+    throw Unsupported("ONNX Runtime takes no empty sequence as an input");
   }
   std::vector<Handle<OrtValue>> owned;
   std::vector<const OrtValue*> elements;
@@ -105,7 +105,7 @@ Value elements_of(const OrtValue* value) {
   return sequence;
 }
 
-/// Its two elements are lists of keys and of values.
+/// The map in a value, whose two elements are lists of keys and of values.
 Value map_of(const OrtValue* value) {
   const auto part = [&](int i) {
     return from_ort(made_by<OrtValue>(kGetElement, value, i, allocator()));
@@ -133,7 +133,7 @@ std::string refusal(const ValueDesc& desc) {
   if (desc.kind == ValueKind::sequence) return refusal(*desc.element);
   if (!desc.is_tensor()) return fmt::format("{} from outside", name_of(desc.kind));
   const DType dtype = desc.tensor.dtype;
-  // d5 keeps these in a byte each, ONNX Runtime packs them.
+  // d5 stores these in a byte each, ONNX Runtime packs them.
   if (bits_of(dtype) < 8) return fmt::format("{} at inputs and outputs", name_of(dtype));
   return {};
 }
@@ -152,7 +152,7 @@ Value from_ort(Handle<OrtValue> value) {
   if (type == ValueType::tensor) return tensor_of(std::move(value));
   if (type == ValueType::sequence) return elements_of(value.get());
   if (type == ValueType::map) return map_of(value.get());
-  throw Unsupported("ONNX Runtime gave a value that is no tensor, sequence or map");
+  throw Unsupported("ONNX Runtime returned a value that is not a tensor, sequence or map");
 }
 
 }  // namespace d5::onnxruntime

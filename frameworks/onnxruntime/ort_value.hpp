@@ -6,17 +6,18 @@
 
 namespace d5::onnxruntime {
 
-/// Why ONNX Runtime cannot take or give values of this type; empty if it can.
+/// Reason why ONNX Runtime cannot exchange values of this type; empty if it can.
 [[nodiscard]] std::string refusal(const ValueDesc& desc);
 
-/// `value` as ONNX Runtime's, over d5's memory where that is possible: texts and sequences are
-/// copied. Throws: Unsupported.
+/// Converts `value` to ONNX Runtime's, over d5's memory if possible; strings and sequences are
+/// copied.
+/// Throws: Unsupported.
 [[nodiscard]] Handle<OrtValue> to_ort(const Value& value);
 
-/// What ONNX Runtime gave, as long as it is held. Texts are copied.
+/// Converts a value from ONNX Runtime, valid as long as it is held. Strings are copied.
 [[nodiscard]] Value from_ort(Handle<OrtValue> value);
 
-/// Whether `to_ort` leaves the elements where they are, so that a result may be written there.
+/// Whether `to_ort` shares the elements, so that a result may be written there.
 [[nodiscard]] inline bool is_shared(const Value& value) {
   return value.is_tensor() && value.tensor().dtype() != DType::string;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's entry: whole networks in sessions, and single nodes as models of one node.
+// Entry point of the plug-in: whole networks in sessions, and single nodes as models of one node.
 #include "d5/core/entries/plugin.hpp"
 
 #include "d5/level0_ops/operator/model_kernels.hpp"
@@ -18,13 +18,13 @@ ModelCompiler compiler(const SessionChoice& choice) {
 
 void fill(Framework& framework) {
   (void)api();  // throws where the library cannot be used
-  // One node leaves nothing to optimize, and many wait while one runs.
+  // A single node leaves nothing to optimize, and many idle sessions would hold threads.
   add_model_kernels(framework.part<OperatorRegistry>(),
                     compiler({.optimization = Optimization::disabled, .spinning = false}), refusal);
   framework.part<ExecutorRegistry>().add(
       "session",
       ExecutorEntry::with<SessionChoice>(
-          "whole networks in sessions of ONNX Runtime, on the CPU; inference alone",
+          "whole networks in ONNX Runtime sessions on the CPU; inference only",
           [](Network network, const ExecutorOptions& options, const SessionChoice& choice) {
             return make_model_executor(std::move(network), options, "onnxruntime",
                                        compiler(choice));

@@ -37,12 +37,11 @@ Handle<SessionOptions> options_for(const ModelTarget& target, const SessionChoic
 }  // namespace
 
 void SessionChoice::declare(OptionList& options) {
-  options.add("optimization", optimization, "of the graph, by ONNX Runtime",
+  options.add("optimization", optimization, "ONNX Runtime's graph optimization level",
               {"disabled", "basic", "extended", "all"});
-  options.add("execution", execution, "of nodes that do not wait for each other",
-              {"sequential", "parallel"});
-  options.add("threads", threads, "within a node; 0: as many as d5", {.least = 0});
-  options.add("spinning", spinning, "whether threads without work wait busily");
+  options.add("execution", execution, "execution of independent nodes", {"sequential", "parallel"});
+  options.add("threads", threads, "threads within a node; 0: as many as d5", {.least = 0});
+  options.add("spinning", spinning, "busy waiting of idle threads");
 }
 
 std::shared_ptr<Session> open_session(const onnx::Model& model, const ModelTarget& target,

@@ -12,7 +12,7 @@ namespace d5::onnxruntime {
 enum class Optimization { disabled, basic, extended, all };
 enum class Execution { sequential, parallel };
 
-/// How a session compiles and runs.
+/// Options of a session.
 struct SessionChoice {
   Optimization optimization = Optimization::all;
   Execution execution = Execution::sequential;

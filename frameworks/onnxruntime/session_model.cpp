@@ -50,9 +50,8 @@ void SessionModel::expect_no_optional(std::size_t output) const {
   ValueType kind = ValueType::unknown;
   kGetKind(static_cast<const TypeInfo*>(type.get()), &kind);
   if (kind != ValueType::optional) return;
-  throw Unsupported(
-      fmt::format("output '{}' is an optional, of which ONNX Runtime gives only what it holds",
-                  output_names_[output]));
+  throw Unsupported(fmt::format("output '{}' is an optional; ONNX Runtime returns only its content",
+                                output_names_[output]));
 }
 
 OrtValue* SessionModel::bind(Bound& bound, const Value& value) {

@@ -12,7 +12,7 @@
 
 namespace d5::onnxruntime {
 
-/// A model in a session of ONNX Runtime. Inputs, and outputs of known shapes, lie in d5's memory.
+/// A model in an ONNX Runtime session. Inputs, and outputs of known shapes, use d5's memory.
 class SessionModel final : public CompiledModel {
  public:
   /// Throws: Unsupported with ONNX Runtime's reason.
@@ -21,7 +21,7 @@ class SessionModel final : public CompiledModel {
   void run(std::span<const Value* const> inputs, std::span<Value* const> outputs) override;
 
  private:
-  /// d5's memory as ONNX Runtime sees it, from the last run.
+  /// ONNX Runtime's view of d5's memory, from the last run.
   struct Bound {
     const void* data = nullptr;
     Handle<OrtValue> value;

@@ -18,7 +18,7 @@ namespace d5::onnxruntime {
 namespace {
 
 using Json = nlohmann::json;
-constexpr std::string_view kSuffix = "_kernel_time";  // of the events that are nodes
+constexpr std::string_view kSuffix = "_kernel_time";  // suffix of events of nodes
 
 /// Ends the session's profile, and reads and deletes its file.
 Json take_profile(Session& session) {
@@ -38,7 +38,7 @@ Json take_profile(Session& session) {
   return events;
 }
 
-/// When the profile began, on the trace's clock. ONNX Runtime tells it on the system's.
+/// Start of the profile on the trace's clock; ONNX Runtime gives it on the system's.
 std::int64_t begin_of(const Session& session) {
   std::uint64_t begin = 0;
   kGetProfilingStart(&session, &begin);
@@ -62,7 +62,7 @@ void add_node(const Json& event, std::int64_t begin, int lane) {
 
 void add_nodes(Session& session) {
   const std::int64_t begin = begin_of(session);
-  std::map<std::int64_t, int> lanes;  // by thread
+  std::map<std::int64_t, int> lanes;  // keyed by thread
   for (const Json& event : take_profile(session)) {
     const std::string name = event.value("name", "");
     if (event.value("cat", "") != "Node" || !name.ends_with(kSuffix)) continue;

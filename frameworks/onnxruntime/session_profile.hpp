@@ -8,10 +8,10 @@
 
 namespace d5::onnxruntime {
 
-/// What the file begins with that a session's profile is written to: another one each time.
+/// Unique prefix of the file that a session's profile is written to.
 [[nodiscard]] std::string profile_prefix();
 
-/// When the present trace stops, what the session's profile says of its nodes is put on it.
+/// Adds the session's profile of nodes to the current trace when that stops.
 void put_on_trace(std::shared_ptr<Session> session);
 
 }  // namespace d5::onnxruntime

@@ -28,8 +28,8 @@
 namespace d5::openvino {
 namespace {
 
-/// Compiles a network while oneDNN's limit on instructions is not set. OpenVINO's copy of oneDNN
-/// reads it once; OpenVINO's own kernels do not, and what the two make together crashes.
+/// Compiles a network while oneDNN's limit on instructions is unset. OpenVINO's copy of oneDNN
+/// reads the limit once; OpenVINO's own kernels ignore it, and the combination crashes.
 void start_without_limit(ov::Core& core) {
   std::map<std::string, std::string> limits;
   for (const char* name : {"DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA"}) {
@@ -63,20 +63,20 @@ ov::AnyMap properties_for(const ModelTarget& target, const InferenceChoice& choi
                            ov::hint::inference_precision(precisions[std::size_t(choice.precision)]),
                            ov::hint::performance_mode(modes[std::size_t(choice.hint)]),
                            ov::enable_profiling(target.profiled)};
-  // Without a stream the calling thread computes alone, and no thread is made for it. A stream of
-  // one thread loses what a layer throws: OpenVINO 2026.4 answers all the same, with what lay
-  // there, and runs the lost task again within another model's request, though its own may be gone.
-  // OpenVINO makes no more threads than the process has processors.
+  // Without a stream the calling thread computes alone, and no thread is created. A stream of one
+  // thread loses exceptions of layers: OpenVINO 2026.4 then returns whatever was in memory, and
+  // runs the lost task again within another model's request, though its own may be gone. OpenVINO
+  // creates no more threads than the process has processors.
   cpu_set_t allowed;
   const bool has_one =
       sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) == 1;
   if (threads == 1 || has_one) properties[ov::num_streams.name()] = 0;
-  // The calling thread takes part, and is not to be moved at each node.
+  // The calling thread takes part, and must not be moved at each node.
   if (choice.part == Part::node) properties.insert(ov::hint::enable_cpu_pinning(false));
   return properties;
 }
 
-/// The sizes that `declared` tells; nothing where it tells no rank.
+/// Sizes in `declared`; empty without a rank.
 std::optional<ov::PartialShape> sizes_of(const onnx::Type& type) {
   if (type.kind != ValueKind::tensor || !type.has_shape) return std::nullopt;
   std::vector<ov::Dimension> dims;
@@ -95,7 +95,7 @@ ov::CompiledModel compile(const onnx::Model& model, const ov::AnyMap& properties
   return core().compile_model(read, "CPU", properties);
 }
 
-/// A whole network, for the sizes of its inputs or, where they are in the way, for any.
+/// Compiles a whole network, for the sizes of its inputs, or for any sizes if those prevent it.
 ov::CompiledModel compile_network(const onnx::Model& model, const ov::AnyMap& properties,
                                   const ModelTarget& target, Shapes shapes) {
   if (shapes == Shapes::free) return compile(with_open_sizes(model, target), properties);
@@ -103,7 +103,7 @@ ov::CompiledModel compile_network(const onnx::Model& model, const ov::AnyMap& pr
                               [&](const onnx::Model& sized) { return compile(sized, properties); });
 }
 
-/// Single nodes are often alike: what was compiled for one serves the next while one of them lives.
+/// Single nodes are often equal: a compiled one is shared while any of them lives.
 std::shared_ptr<ov::CompiledModel> compile_once(const onnx::Model& model,
                                                 const ov::AnyMap& properties, int threads) {
   static std::mutex mutex;
@@ -117,27 +117,27 @@ std::shared_ptr<ov::CompiledModel> compile_once(const onnx::Model& model,
   return made;
 }
 
-/// Without the advice for those who convert models themselves.
+/// The message without advice on converting models.
 std::string reason_of(const ov::Exception& error) {
   const std::string text = error.what();
   return text.substr(0, text.find("\nTo facilitate the conversion"));
 }
 
-/// Whether the request does not know the tensor's memory yet; it is told now.
+/// Whether the request does not have the tensor's memory yet; it is then set.
 bool is_new(const void*& known, const Tensor& tensor) {
   return std::exchange(known, tensor.raw()) != tensor.raw() || !tensor.raw();
 }
 
-/// Of a Resize alone. It counts for tf_crop_and_resize, which OpenVINO refuses; otherwise OpenVINO
-/// leaves that input out.
+/// An input used only as a Resize's roi. It matters for tf_crop_and_resize, which OpenVINO refuses;
+/// otherwise OpenVINO omits it.
 bool is_roi(const onnx::Graph& graph, const std::string& name) {
   if (graph.nodes.size() != 1 || graph.nodes.front().op_type != "Resize") return false;
   const auto& inputs = graph.nodes.front().inputs;
   return inputs.size() > 2 && inputs[1] == name && std::ranges::count(inputs, name) == 1;
 }
 
-/// Whether OpenVINO calls input `i`, in its place, by the output of a node that it took out: a
-/// Dropout that reads it. Where that is an output of the graph, OpenVINO does not write it.
+/// Whether OpenVINO names input `i`, at its index, after the output of a removed node: a Dropout
+/// that reads it. If that is an output of the graph, OpenVINO does not write it.
 bool is_renamed(const onnx::Graph& graph, std::size_t i,
                 const std::vector<ov::Output<const ov::Node>>& ports) {
   if (ports.size() != graph.inputs.size() || ports[i].get_names().contains(graph.inputs[i].name)) {
@@ -154,13 +154,15 @@ bool is_renamed(const onnx::Graph& graph, std::size_t i,
 }  // namespace
 
 void InferenceChoice::declare(OptionList& options) {
-  options.add("precision", precision, "of arithmetic on float32",
+  options.add("precision", precision, "precision of float32 arithmetic",
               {"float32", "bfloat16", "float16"});
-  options.add("hint", hint, "what is to be short", {"latency", "throughput"});
-  options.add("streams", streams, "requests that could run at once, which share the threads",
-              {.least = 1});
-  options.add("shapes", shapes, "that it compiles for: those of inputs, or any", {"given", "free"});
-  options.add("threads", threads, "of all streams; 0: as many as d5", {.least = 0});
+  options.add("hint", hint, "performance hint: optimize for latency or for throughput",
+              {"latency", "throughput"});
+  options.add("streams", streams,
+              "inference requests that could run at once; they share the threads", {.least = 1});
+  options.add("shapes", shapes, "shapes to compile for: the inputs', or any", {"given", "free"});
+  options.add("threads", threads, "threads of all streams together; 0: as many as d5",
+              {.least = 0});
 }
 
 InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& target,
@@ -173,7 +175,7 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
   if (choice.part == Part::network) expect_no_quantization_fault(model);
   for (const auto* list : {&model.graph.inputs, &model.graph.outputs}) {
     for (const auto& [name, type] : *list) {
-      if (type.kind == ValueKind::none) continue;  // OpenVINO's rules tell it
+      if (type.kind == ValueKind::none) continue;  // inferred by OpenVINO
       ValueDesc desc = TensorDesc{type.dtype, {}};
       desc.kind = type.kind;
       if (const auto why = refusal(desc); !why.empty()) {
@@ -217,7 +219,7 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
 InferenceModel::Port InferenceModel::port_of(const std::vector<ov::Output<const ov::Node>>& ports,
                                              std::size_t place, const onnx::ValueInfo& value) {
   const auto is_it = [&](const auto& port) { return port.get_names().contains(value.name); };
-  // Two outputs may be one tensor, of both names: then the place tells.
+  // Two outputs may be one tensor with both names: then the index decides.
   const bool in_place = place < ports.size() && is_it(ports[place]);
   const auto found =
       in_place ? ports.begin() + std::ptrdiff_t(place) : std::ranges::find_if(ports, is_it);
@@ -225,7 +227,7 @@ InferenceModel::Port InferenceModel::port_of(const std::vector<ov::Output<const 
     throw Unsupported(fmt::format("OpenVINO's model has no '{}'", printable(value.name)));
   }
   const auto dims = sizes_of(value.type);
-  // With open sizes it is what a file declares, and a file may be wrong.
+  // With open sizes, dimensions come from the file's declaration, which may be wrong.
   if (dims && dims->is_static() && !found->get_partial_shape().compatible(*dims)) {
     throw Unsupported(fmt::format("OpenVINO gives '{}' the shape {}, where ONNX says {}",
                                   printable(value.name), found->get_partial_shape().to_string(),
@@ -236,7 +238,7 @@ InferenceModel::Port InferenceModel::port_of(const std::vector<ov::Output<const 
 
 void InferenceModel::run(std::span<const Value* const> inputs, std::span<Value* const> outputs) {
   try {
-    // By their indices: an input that is an output, too, is one tensor of both names.
+    // By index, because an input that is an output, too, is one tensor with both names.
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const Tensor& tensor = inputs[i]->tensor();
       if (!inputs_[i].index || !is_new(inputs_[i].data, tensor)) continue;

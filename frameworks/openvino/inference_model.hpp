@@ -14,12 +14,12 @@ namespace d5::openvino {
 
 enum class Precision { float32, bfloat16, float16 };
 enum class Hint { latency, throughput };
-/// Of inputs: as they are fed, or open where the network leaves them open.
+/// Shapes of inputs: as they are fed, or open if the network leaves them open.
 enum class Shapes { given, free };
-/// Of nodes there are many, which take turns: equal ones share what was compiled.
+/// Nodes are many and run in turn: equal ones share a compiled model.
 enum class Part { network, node };
 
-/// How OpenVINO compiles and runs.
+/// Options of compiling and running in OpenVINO.
 struct InferenceChoice {
   Precision precision = Precision::float32;
   Hint hint = Hint::latency;
@@ -30,8 +30,8 @@ struct InferenceChoice {
   void declare(OptionList& options);
 };
 
-/// A model that OpenVINO compiled for the CPU, with one request. Inputs, and outputs of known
-/// shapes, lie in d5's memory.
+/// A model compiled by OpenVINO for the CPU, with one request. Inputs, and outputs of known shapes,
+/// use d5's memory.
 class InferenceModel final : public CompiledModel {
  public:
   /// Throws: Unsupported with OpenVINO's reason.
@@ -41,12 +41,12 @@ class InferenceModel final : public CompiledModel {
   void run(std::span<const Value* const> inputs, std::span<Value* const> outputs) override;
 
  private:
-  /// One of the model's inputs or outputs, and the memory that the request knows for it.
+  /// An input or output of the model, and the memory set for it in the request.
   struct Port {
     std::optional<std::size_t> index;  ///< OpenVINO's; none: Resize's roi, which it does not read
     const void* data = nullptr;
   };
-  /// Throws: Unsupported where OpenVINO has no port of this name, or one of another shape.
+  /// Throws: Unsupported if OpenVINO has no port of this name, or one of another shape.
   static Port port_of(const std::vector<ov::Output<const ov::Node>>& ports, std::size_t place,
                       const onnx::ValueInfo& value);
 

@@ -38,12 +38,12 @@ std::string in_attention(const KnownNode& known) {
 std::string in_bit_shift(const KnownNode& known) {
   const bool is_signed =
       is_any(known.type(0).dtype, {DType::int8, DType::int16, DType::int32, DType::int64});
-  return is_signed ? "signed integers, which it shifts otherwise" : "";
+  return is_signed ? "signed integers, which it shifts differently" : "";
 }
 
-/// Those of com.microsoft; of ONNX's own it computes as ONNX says.
+/// Faults of com.microsoft's operators; ONNX's own are computed correctly.
 std::string in_cut(const KnownNode&) {
-  return "numbers between two steps, which it cuts, and beyond the last, which it wraps around";
+  return "values between two steps, which it truncates, and beyond the last, which it wraps around";
 }
 
 std::string in_dynamic(const KnownNode&) { return "activations of 8 bits: it keeps the floats"; }
@@ -60,22 +60,22 @@ std::string in_gather(const KnownNode& known) {
   const onnx::Type indices = known.type(nodes::Gather::In::indices);
   const bool none =
       indices.has_shape && std::ranges::find(indices.dims, onnx::Dim(0)) != indices.dims.end();
-  return none ? "indices without elements: it divides by their number, and the process ends" : "";
+  return none ? "empty indices: it divides by their number and crashes the process" : "";
 }
 
 std::string in_lrn(const KnownNode& known) {
   if (nodes::LRN(known.node).size() % 2 == 0) return "an even size, which it makes odd";
   const float bias = nodes::LRN(known.node).bias();
-  return bias != std::trunc(bias) ? "a bias that is no whole number: it cuts it" : "";
+  return bias != std::trunc(bias) ? "a bias that is not an integer: it truncates it" : "";
 }
 
-/// Where the order of numbers matters, and quotients.
+/// Matters for comparisons and quotients.
 std::string in_unsigned(const KnownNode& known) {
   const bool wide = is_any(known.type(0).dtype, {DType::uint32, DType::uint64});
   return wide ? "uint32 and uint64, which it computes as signed" : "";
 }
 
-/// Where a window holds no element.
+/// Windows without elements.
 std::string in_max_pool(const KnownNode& known) {
   const auto* pads = known.node.attribute<std::vector<std::int64_t>>("pads");
   const auto* kernel = known.node.attribute<std::vector<std::int64_t>>("kernel_shape");
@@ -95,7 +95,7 @@ std::string in_normalizer(const KnownNode& known) {
 std::string in_pad(const KnownNode& known) {
   constexpr std::size_t kValue = nodes::Pad::In::constant_value;
   const bool told = known.node.has_input(kValue) && !known.constant(kValue);
-  return told ? "a value that is no constant: it pads with 0" : "";
+  return told ? "a value that is not constant: it pads with 0" : "";
 }
 
 std::string in_prelu(const KnownNode& known) {
@@ -107,7 +107,7 @@ std::string in_prelu(const KnownNode& known) {
   return other ? "" : "a slope of one dimension, which it takes for one of channels";
 }
 
-/// From 0 upwards it is a count that ends it.
+/// A non-negative value is a count of iterations.
 std::string in_range(const KnownNode& known) {
   const Tensor* numbers[] = {known.constant(0), known.constant(1), known.constant(2)};
   const auto at = [](const Tensor& tensor) {
@@ -126,12 +126,13 @@ std::string in_range(const KnownNode& known) {
 std::string in_resize(const KnownNode& known) {
   const nodes::Resize view(known.node);
   if (view.exclude_outside() != 0) return "exclude_outside";
-  if (view.antialias() != 0) return "antialias, which it computes otherwise";
+  if (view.antialias() != 0) return "antialias, which it computes differently";
   return {};
 }
 
 std::string in_roi_align(const KnownNode& known) {
-  return nodes::RoiAlign(known.node).mode() == "max" ? "mode max, which it samples otherwise" : "";
+  return nodes::RoiAlign(known.node).mode() == "max" ? "mode max, which it samples differently"
+                                                     : "";
 }
 
 std::string in_space_to_depth(const KnownNode& known) {

@@ -7,7 +7,7 @@
 
 namespace d5::openvino {
 
-/// What OpenVINO compiles without complaint, and computes otherwise than ONNX says.
+/// Faults of OpenVINO: nodes that it compiles without an error but computes differently from ONNX.
 [[nodiscard]] std::span<const ModelFault> known_faults();
 
 }  // namespace d5::openvino

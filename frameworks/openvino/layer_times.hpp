@@ -6,8 +6,8 @@
 
 namespace d5::openvino {
 
-/// What OpenVINO tells of a run's layers, for the trace: how long each took, in the order in which
-/// they ran, but not when it began. They are put one behind another, from the begin of the run.
+/// OpenVINO's times of a run's layers, for the trace. They are in execution order but without start
+/// times, so they are placed one after another from the start of the run.
 class LayerTimes {
  public:
   /// Made when the run begins.

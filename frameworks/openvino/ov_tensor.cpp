@@ -14,8 +14,8 @@ namespace {
 
 using Kind = ov::element::Type_t;
 
-/// What both have, and what the CPU computes with as it is: OpenVINO takes float64 for float32, and
-/// moves texts by the bytes of their std::string.
+/// Element types that both have and that the CPU computes with: OpenVINO converts float64 to
+/// float32, and moves strings by the bytes of their std::string.
 constexpr std::pair<DType, Kind> kTypes[] = {
     {DType::float32, Kind::f32},         {DType::float16, Kind::f16},
     {DType::bfloat16, Kind::bf16},       {DType::int8, Kind::i8},
@@ -41,7 +41,7 @@ ov::Tensor view_of(const Tensor& tensor) {
   if (known == std::end(kTypes)) {
     throw Unsupported(fmt::format("OpenVINO does not take {}", name_of(tensor.dtype())));
   }
-  // OpenVINO wants an address even where there is no element, and writes to outputs alone.
+  // OpenVINO requires an address even for an empty tensor, and writes only to outputs.
   static std::int64_t nothing;
   void* data = tensor.elements() > 0 ? const_cast<void*>(tensor.raw()) : &nothing;
   return {known->second, ov::Shape(tensor.shape().begin(), tensor.shape().end()), data};

@@ -8,7 +8,7 @@
 
 namespace d5::openvino {
 
-/// Why OpenVINO cannot take or give values of this type; empty if it can.
+/// The reason why OpenVINO does not support values of this type; empty if it does.
 [[nodiscard]] std::string refusal(const ValueDesc& desc);
 
 /// OpenVINO's view of d5's memory. Throws: Unsupported for an element type that it lacks.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's entry: whole networks, and single nodes as models of one node.
+// Entry point of the plug-in: whole networks, and single nodes as models of one node.
 #include "d5/core/entries/plugin.hpp"
 
 #include <openvino/core/version.hpp>
@@ -23,7 +23,7 @@ void fill(Framework& framework) {
   framework.part<ExecutorRegistry>().add(
       "compiled",
       ExecutorEntry::with<InferenceChoice>(
-          "whole networks compiled by OpenVINO for the CPU; inference alone",
+          "whole networks compiled by OpenVINO for the CPU; inference only",
           [](Network network, const ExecutorOptions& options, const InferenceChoice& choice) {
             return make_model_executor(std::move(network), options, "openvino", compiler(choice));
           }));

@@ -20,9 +20,9 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Between Concat and QuantizeLinear these are taken into the quantization.
+/// Operators that OpenVINO fuses into the quantization between Concat and QuantizeLinear.
 constexpr std::array<std::string_view, 4> kBefore = {"Clip", "Dropout", "Identity", "Relu"};
-/// Integers go through these as they are, on their way to a Conv.
+/// Operators that pass integers unchanged on their way to a Conv.
 constexpr std::array<std::string_view, 19> kBehind = {
     "AveragePool", "Concat", "DepthToSpace", "DequantizeLinear", "Dropout",  "Flatten", "Identity",
     "MaxPool",     "Neg",    "Pad",          "QuantizeLinear",   "Relu",     "Reshape", "Resize",
@@ -75,7 +75,7 @@ class Search {
     return found == writers_.end() ? nullptr : found->second;
   }
 
-  /// Of what it writes; undefined where only types from outside this graph tell.
+  /// Type of the output; undefined if it follows from types outside this graph.
   [[nodiscard]] DType type_of(const onnx::Node& quantize) const {
     if (const auto* told = quantize.attribute<std::int64_t>("output_dtype"); told && *told != 0)
       return DType(*told);

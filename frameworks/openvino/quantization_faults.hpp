@@ -5,12 +5,14 @@
 
 namespace d5::openvino {
 
-/// What OpenVINO, 2026.4 the newest of it, gets wrong of quantized nodes that stand together:
+/// Faults of OpenVINO, up to the newest version 2026.4, in adjacent quantized nodes:
 ///
-/// - numbers of 16 bits that are quantized and given back at once: it leaves the pair out, so that
-///   nothing is rounded, nor held within the range;
-/// - a Conv whose weights are quantized, fed by what a Concat gave and int8 quantized: it takes the
-///   integers for others. uint8, groups, and weights that are floats are right.
+/// - a QuantizeLinear of 16 bits directly followed by a DequantizeLinear: it removes the pair, so
+/// that
+///   nothing is rounded or clamped;
+/// - a Conv with quantized weights, fed by a Concat quantized to int8: it misinterprets the
+/// integers.
+///   uint8, groups and float weights are correct.
 ///
 /// Throws: Unsupported with the first such node.
 void expect_no_quantization_fault(const onnx::Model& model);

@@ -21,9 +21,9 @@ using NetPoints =
     std::pair<::simgrid::kernel::routing::NetPoint*, ::simgrid::kernel::routing::NetPoint*>;
 using Place = std::vector<unsigned long>;
 
-constexpr double kFlops = 1e9;  // SimGrid wants a speed; nothing is computed there
+constexpr double kFlops = 1e9;  // SimGrid requires a speed; nothing is computed there
 
-/// Set before the first engine: it reads it while it is made.
+/// The name of the engine; sets the log level first, which the first engine reads at construction.
 std::string engine_name() {
   xbt_log_control_set("root.thresh:error");
   return "d5";
@@ -33,7 +33,7 @@ s4u::Host* make_host(s4u::NetZone& zone, unsigned long index) {
   return zone.create_host(fmt::format("host {}", index), kFlops);
 }
 
-/// Within a host: each message by itself.
+/// Link within a host, on which messages do not share the bandwidth.
 s4u::Link* make_loopback(s4u::NetZone& zone, unsigned long index,
                          const NetworkDescription& network) {
   const bool inside = network.host_bandwidth.value > 0;
@@ -124,7 +124,7 @@ void FlowEngine::run_to(double limit) {
   engine_.run();
   if (timer && !there) timer->remove();
   if (arrived_.empty() && !timer) {
-    throw Unsupported(fmt::format("SimGrid ended with {} messages on their way", flows_.size()));
+    throw Unsupported(fmt::format("SimGrid ended with {} messages in flight", flows_.size()));
   }
   if (arrived_.empty()) return;
   for (const auto id : arrived_) flows_.erase(id);

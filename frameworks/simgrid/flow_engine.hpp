@@ -13,7 +13,7 @@
 
 namespace d5::simgrid {
 
-/// A message between two hosts. `id` is of no other that is under way.
+/// A message between two hosts. `id` differs from those of all messages in flight.
 struct Flow {
   std::int64_t id = 0;
   std::int32_t from = 0, to = 0;
@@ -21,29 +21,29 @@ struct Flow {
   double begin = 0;
 };
 
-/// What arrived at one moment.
+/// Messages that arrived at one moment.
 struct Arrivals {
   double time = 0;
   std::vector<std::int64_t> ids = {};
 };
 
-/// SimGrid's network of `hosts` hosts: the first ones of the topology. One a process, for good.
+/// SimGrid's network of `hosts` hosts, the first ones of the topology. A process can have only one,
+/// and keeps it.
 ///
-/// Its model is CM02: a message takes the latency of its links, and then shares their bandwidth
-/// fairly, in inverse ratio of the latencies of those who share (Casanova and Marchal, "A Network
-/// Model for Simulation of Grid Application", 2002). What SimGrid adds by default to resemble TCP
-/// (factors on latency and bandwidth, traffic of acknowledgements, a window) is off.
+/// Its model is CM02: a message first takes the latency of its links, and then shares their
+/// bandwidth fairly, in inverse ratio to the latencies of the flows that share a link (Casanova and
+/// Marchal, "A Network Model for Simulation of Grid Application", 2002). SimGrid's default
+/// corrections for TCP (factors on latency and bandwidth, acknowledgement traffic, a window) are
+/// off.
 ///
 /// Links have the bandwidth of the description in each direction, and an equal share of its
-/// latency: the two hosts that are farthest from each other are `latency` apart. Within a host
-/// messages do not share anything.
+/// latency: the two most distant hosts are `latency` apart. Within a host messages share nothing.
 class FlowEngine {
  public:
   FlowEngine(const NetworkDescription& network, const Topology& topology, int hosts);
-  /// `begin` is never before that of an earlier one.
+  /// `begin` must not be before that of an earlier flow.
   void start(const Flow& flow);
-  /// Goes on to the first moment not after `limit` at which something arrives; no ids: there is
-  /// none.
+  /// Advances to the first arrival up to `limit`; without ids there is none.
   Arrivals advance(double limit);
 
  private:

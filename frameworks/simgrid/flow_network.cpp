@@ -4,7 +4,7 @@
 namespace d5::simgrid {
 namespace {
 
-constexpr double kRounding = 1e-12;  // of sums of times, here and in SimGrid
+constexpr double kRounding = 1e-12;  // tolerance for sums of times, here and in SimGrid
 
 /// Throws: ValueError.
 int hosts_of(const NetworkDescription& network, int ranks) {

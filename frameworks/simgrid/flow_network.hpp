@@ -12,8 +12,8 @@
 
 namespace d5::simgrid {
 
-/// Messages are flows through the links of a topology, which share them: see `FlowEngine`. The
-/// sender's memory is free when the last byte has arrived.
+/// Simulates messages as flows that share the links of a topology: see `FlowEngine`. The sender's
+/// memory is free when the last byte has arrived.
 class FlowNetwork final : public SimulatedNetwork {
  public:
   /// Throws: as `expect_places` and `read_topology`.
@@ -26,14 +26,14 @@ class FlowNetwork final : public SimulatedNetwork {
   struct Path {
     double latency = 0, seconds_per_byte = 0;
   };
-  /// What a message takes at least, were it alone.
+  /// Minimum time of a message, without other traffic.
   [[nodiscard]] double least_seconds(const Flow& flow) const;
 
   int ranks_per_host_;
   Path between_, inside_;
   FlowProcess process_;
-  std::vector<Flow> unsent_;  ///< that the process does not know of yet
-  /// When each may be there at the earliest: before the first there is nothing to ask.
+  std::vector<Flow> unsent_;  ///< flows not yet sent to the process
+  /// Earliest arrival time of each: before the first there is nothing to simulate.
   std::set<std::pair<double, std::int64_t>> soonest_;
   std::unordered_map<std::int64_t, double> under_way_;  ///< id to its time in `soonest_`
 };

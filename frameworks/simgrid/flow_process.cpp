@@ -21,15 +21,15 @@ namespace d5::simgrid {
 namespace {
 
 struct Question {
-  std::uint64_t flows = 0;  ///< that follow
+  std::uint64_t flows = 0;  ///< number of flows that follow
   double limit = 0;
 };
 struct Answer {
-  std::uint64_t ids = 0;  ///< that follow
+  std::uint64_t ids = 0;  ///< number of ids that follow
   double time = 0;
 };
 
-/// Whether all of it went through: the other end may be gone.
+/// Whether everything was sent; the other end may be gone.
 bool send_all(int socket, const void* data, std::size_t bytes) {
   const auto* at = static_cast<const char*>(data);
   while (bytes > 0) {
@@ -65,7 +65,8 @@ bool send_list(int socket, std::vector<char>& buffer, const Head& head,
   return send_all(socket, buffer.data(), buffer.size());
 }
 
-/// In the child: nothing of its parent's but the socket. It ends when that is closed.
+/// In the child: releases everything of the parent except the socket. The child ends when that
+/// closes.
 void leave_the_parent(int socket, int words) {
   dup2(socket, STDIN_FILENO);
   dup2(words, STDOUT_FILENO);
@@ -78,11 +79,11 @@ void leave_the_parent(int socket, int words) {
   setrlimit(RLIMIT_CORE, &no_core);
 }
 
-/// Until nobody asks any more.
+/// Serves requests until the socket is closed.
 void serve(const NetworkDescription& network, const Topology& topology, int hosts) {
   constexpr int kSocket = STDIN_FILENO;
   FlowEngine engine(network, topology, hosts);
-  // Whose Ctrl-C it is, the parent decides.
+  // The parent handles Ctrl-C.
   std::signal(SIGINT, SIG_IGN);
   std::vector<Flow> flows;
   std::vector<char> buffer;
@@ -96,7 +97,7 @@ void serve(const NetworkDescription& network, const Topology& topology, int host
   }
 }
 
-/// What was written last, on one line.
+/// The last output, on one line.
 std::string last_words(int file) {
   constexpr off_t kMost = 1000;
   const off_t size = lseek(file, 0, SEEK_END);
@@ -112,19 +113,20 @@ std::string last_words(int file) {
 FlowProcess::FlowProcess(const NetworkDescription& network, const Topology& topology, int hosts)
     : network_(network.name) {
   const auto no = [&](const char* what) {
-    throw IoError(fmt::format("simgrid: a process of its own: {}: {}", what, std::strerror(errno)));
+    throw IoError(
+        fmt::format("simgrid: cannot start its own process: {}: {}", what, std::strerror(errno)));
   };
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) no("no socket");
   words_ = memfd_create("d5 simgrid", MFD_CLOEXEC);
-  // d5's own type for processes is private to it, and a plug-in sees public headers alone.
+  // d5's type for processes is private, and a plug-in includes only public headers.
   process_ = words_ < 0 ? -1 : fork();
   if (process_ == 0) {
     leave_the_parent(ends[1], words_);
     try {
       serve(network, topology, hosts);
     } catch (const std::exception& error) {
-      // Past stdio, whose locks another thread may have held when the fork was made.
+      // Bypasses stdio, whose locks another thread may have held at the fork.
       (void)!write(STDERR_FILENO, error.what(), std::strlen(error.what()));
       _exit(1);
     }

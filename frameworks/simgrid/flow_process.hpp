@@ -11,17 +11,18 @@
 
 namespace d5::simgrid {
 
-/// A `FlowEngine` in a process of its own, a fork of this one that is asked over a socket: SimGrid
-/// has one engine a process, and aborts where it fails. It ends with this object, or this process.
+/// A `FlowEngine` in a separate process, a fork that is controlled over a socket: SimGrid has one
+/// engine per process, and aborts on failure. The process ends with this object, or with its
+/// parent.
 class FlowProcess {
  public:
-  /// Throws: IoError where there is no process to be had.
+  /// Throws: IoError if no process can be started.
   FlowProcess(const NetworkDescription& network, const Topology& topology, int hosts);
   ~FlowProcess();
   FlowProcess(const FlowProcess&) = delete;
   FlowProcess& operator=(const FlowProcess&) = delete;
 
-  /// Starts `flows`, then advances. Throws: Unsupported with what SimGrid said where it failed.
+  /// Starts `flows`, then advances. Throws: Unsupported with SimGrid's message if it failed.
   [[nodiscard]] Arrivals ask(const std::vector<Flow>& flows, double limit);
 
  private:

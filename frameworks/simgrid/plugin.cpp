@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's entry: SimGrid is a network that simulated ranks send over.
+// Entry point of the plug-in: SimGrid as a network for simulated ranks.
 #include "d5/core/entries/plugin.hpp"
 
 #include <simgrid/version.h>
@@ -11,8 +11,9 @@ namespace {
 
 void fill(Framework& framework) {
   framework.part<NativeNetworks>().add(
-      "simgrid", SimulatedNetworkEntry::of<FlowNetwork>(
-                     "flows that share the links of a topology: star, fat tree, torus, dragonfly"));
+      "simgrid",
+      SimulatedNetworkEntry::of<FlowNetwork>("flow-level simulation: flows share the links of a "
+                                             "topology (star, fat tree, torus, dragonfly)"));
 }
 
 }  // namespace

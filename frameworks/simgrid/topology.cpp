@@ -21,7 +21,7 @@ constexpr double kMostHosts = 1'000'000;
                                printable(network.topology), what));
 }
 
-/// Whole numbers, as many as there have to be. `least` 0: any.
+/// Parses a fixed number of integers. `least` 0: any.
 std::vector<unsigned> whole(const NetworkDescription& network, const char* option,
                             const std::vector<double>& numbers, std::size_t wanted) {
   if (numbers.empty() || (wanted > 0 && numbers.size() != wanted)) {
@@ -55,25 +55,27 @@ struct NoOptions {
 struct FatTreeOptions {
   std::vector<double> down, up, count;
   void declare(OptionList& options) {
-    options.add("down", down, "ports below, of each level from the hosts up");
-    options.add("up", up, "ports above, of what is below each level");
-    options.add("count", count, "links between two, of each level");
+    options.add("down", down, "ports downwards at each level, from the hosts up");
+    options.add("up", up, "ports upwards of each node below a level");
+    options.add("count", count, "parallel links between two nodes, at each level");
   }
 };
 
 struct TorusOptions {
   std::vector<double> dimensions;
-  void declare(OptionList& options) { options.add("dimensions", dimensions, "hosts along each"); }
+  void declare(OptionList& options) {
+    options.add("dimensions", dimensions, "number of hosts along each dimension");
+  }
 };
 
 struct DragonflyOptions {
   std::vector<double> groups, chassis, routers;
   std::int64_t nodes = 1;
   void declare(OptionList& options) {
-    options.add("groups", groups, "number of groups, links between two");
-    options.add("chassis", chassis, "of a group, links between two");
-    options.add("routers", routers, "of a chassis, links between two");
-    options.add("nodes", nodes, "of a router", {.least = 1, .most = kMostHosts});
+    options.add("groups", groups, "number of groups, links between two groups");
+    options.add("chassis", chassis, "chassis per group, links between two chassis");
+    options.add("routers", routers, "routers per chassis, links between two routers");
+    options.add("nodes", nodes, "nodes per router", {.least = 1, .most = kMostHosts});
   }
 };
 
@@ -120,17 +122,18 @@ Topology dragonfly(const NetworkDescription& network, const Settings& settings) 
   result.chassis = level("chassis", options.chassis);
   result.routers = level("routers", options.routers);
   result.nodes = static_cast<unsigned>(options.nodes);
-  // A group is left by the router whose place in its chassis is the other group's number.
+  // The exit of a group is the router whose index in its chassis is the other group's number.
   if (result.groups.number > result.routers.number) {
-    fail(network, fmt::format("{} groups and {} routers a chassis; expected as many routers as "
-                              "groups, or more",
-                              result.groups.number, result.routers.number));
+    fail(network,
+         fmt::format(
+             "{} groups and {} routers per chassis; expected at least as many routers as groups",
+             result.groups.number, result.routers.number));
   }
   const std::array factors = {result.groups.number, result.chassis.number, result.routers.number,
                               result.nodes};
   result.hosts = product(network, factors);
-  // To the router and from it; to another router of the chassis, to another chassis, once in each
-  // of two groups, and between these.
+  // Links to the router and from it; to another router of the chassis and to another chassis, once
+  // in each of two groups; and between the groups.
   const int inside = (result.routers.number > 1 ? 1 : 0) + (result.chassis.number > 1 ? 1 : 0);
   result.longest = 2 + (result.groups.number > 1 ? 2 * inside + 1 : inside);
   return result;

@@ -10,21 +10,22 @@
 
 namespace d5::simgrid {
 
-/// How a network's hosts are joined, as its description says in `topology` and `topology_options`.
+/// Topology of a network, from `topology` and `topology_options` of its description.
 ///
 /// | topology | options |
 /// | --- | --- |
-/// | star | none: each host has a link to one switch that never blocks |
-/// | fat_tree | of each level, from the hosts up: `down`, ports below; `up`, ports above; `count`,
-/// links between two | | torus | `dimensions`: hosts along each | | dragonfly | `groups`, `chassis`
-/// of a group, `routers` of a chassis, each "number,links"; `nodes` of a router |
+/// | star | none: each host has a link to one non-blocking switch |
+/// | fat_tree | for each level, from the hosts up: ports `down`, ports `up`, `count` of links |
+/// | torus | `dimensions`: number of hosts along each |
+/// | dragonfly | `groups`, `chassis` per group, `routers` per chassis, each "number,links"; |
+/// | | `nodes` per router |
 ///
 /// Source: Zahavi, "D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on Real
 /// Life Fat Trees" (2010); Faanes et al., "Cray Cascade: a Scalable HPC System based on a Dragonfly
 /// Network" (SC 2012).
 struct Topology {
   enum class Kind { star, fat_tree, torus, dragonfly };
-  /// Of a dragonfly: how many there are, and links between two of them.
+  /// Level of a dragonfly: number of elements, and links between two of them.
   struct Level {
     unsigned number = 1, links = 1;
   };
@@ -40,8 +41,8 @@ struct Topology {
   int shortest = 2;  ///< the same of neighbours
 };
 
-/// Throws: NotFound for an unknown topology or option; ValueError for numbers that make none, or
-/// less hosts than the network has.
+/// Throws: NotFound for an unknown topology or option; ValueError for invalid numbers, or fewer
+/// hosts than the network has.
 [[nodiscard]] Topology read_topology(const NetworkDescription& network);
 
 }  // namespace d5::simgrid

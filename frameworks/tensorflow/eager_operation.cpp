@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kDevice = "/job:localhost/replica:0/task:0/device:CPU:0";
 
-/// Tells `op` the attribute `name`: one function a type.
+/// Sets the attribute `name` of `op`; one function per type.
 struct Setter {
   TFE_Op* op;
   const char* name;
@@ -108,7 +108,7 @@ std::optional<EagerOperation::Value> EagerOperation::value_of(TF_Operation* oper
       break;
   }
   throw Unsupported(who + ": the attribute '" + name + "' of TensorFlow's " + type_ +
-                    " is of a kind that no eager operation is told");
+                    " is of a kind that eager operations cannot set");
 }
 
 void EagerOperation::expect_kernel(const std::string& who) const {

@@ -14,14 +14,14 @@
 
 namespace d5::tensorflow {
 
-/// An operation of a graph as one that TensorFlow runs at once.
+/// An operation of a graph, executed eagerly.
 class EagerOperation {
  public:
-  /// Throws: Unsupported if the operation has no kernel for its types here; `who` begins messages.
+  /// Throws: Unsupported if the operation has no kernel for its types; `who` begins messages.
   EagerOperation(TF_Operation* operation, const Runtime& runtime, const std::string& who);
 
   [[nodiscard]] int outputs() const { return outputs_; }
-  /// Whether it answers the same to the same arguments.
+  /// Whether it is a pure function of its arguments.
   [[nodiscard]] bool is_function() const;
   /// Writes `outputs()` results. Throws: as `Status::expect_ok`.
   void execute(std::span<TFE_TensorHandle* const> arguments, HandlePointer* results,
@@ -31,7 +31,7 @@ class EagerOperation {
   using Value =
       std::variant<std::int64_t, float, bool, TF_DataType, std::string, std::vector<std::int64_t>,
                    std::vector<float>, std::vector<TF_DataType>, Shape>;
-  /// Nothing for an empty list of words, which is every such attribute's default.
+  /// Empty for an empty list of strings, which is the default of every such attribute.
   [[nodiscard]] std::optional<Value> value_of(TF_Operation* operation, const char* name,
                                               const std::string& who) const;
   void expect_kernel(const std::string& who) const;

@@ -9,7 +9,7 @@
 namespace d5::tensorflow {
 namespace {
 
-/// A shape as the result `term` of an operation that tells it.
+/// A shape in the form of the result `term` of a shape operation.
 Tensor shape_tensor(const Shape& shape, DType dtype) {
   if (dtype == DType::int64) return Tensor::vector(Sizes(shape.begin(), shape.end()));
   return Tensor::vector(std::vector<std::int32_t>(shape.begin(), shape.end()));
@@ -52,7 +52,7 @@ void EagerProgram::visit(const Graph& graph, TF_Operation* operation) {
     return;
   }
   const int inputs = TF_OperationNumInputs(operation);
-  if (type == "Shape" || type == "ShapeN") {  // of tensors that need not be there
+  if (type == "Shape" || type == "ShapeN") {  // the tensors themselves are not needed
     for (int i = 0; i < inputs; ++i) {
       const Shape shape = graph.shape(TF_OperationInput({operation, i}));
       if (!shape.is_static()) break;

@@ -14,24 +14,24 @@
 
 namespace d5::tensorflow {
 
-/// A part of a graph, from terms that are fed to its results, as eager operations one after
-/// another. What depends on nothing that is fed is computed once, while it is made: constants,
-/// shapes, and what follows from them. A run formats nothing.
+/// A part of a graph, from fed terms to its results, as a sequence of eager operations. Values that
+/// depend on nothing that is fed (constants, shapes, what follows from them) are computed once,
+/// when it is made. A run formats no strings.
 class EagerProgram {
  public:
-  /// `graph` may end before it. Throws: Unsupported for an operation that has no kernel here.
+  /// `graph` may be destroyed earlier. Throws: Unsupported for an operation without a kernel.
   EagerProgram(const Graph& graph, std::span<const Term> fed, std::span<const Term> results);
 
-  /// Whether anything depends on the `i`th term that is fed.
+  /// Whether any result depends on the `i`th fed term.
   [[nodiscard]] bool reads(std::size_t i) const { return reads_[i]; }
-  /// False where d5's number of threads has changed since: make another one.
+  /// False if d5's number of threads has changed since: make another one.
   [[nodiscard]] bool is_current() const { return runtime_->is_current(); }
 
-  /// `fed[i]` may be null where it is not read. Throws: as `Status::expect_ok`.
+  /// `fed[i]` may be null if it is not read. Throws: as `Status::expect_ok`.
   void run(std::span<TFE_TensorHandle* const> fed);
   /// The `k`th result of the last run, until `forget`.
   [[nodiscard]] TensorPointer result(std::size_t k) const;
-  /// Gives the memory of the results back.
+  /// Frees the results.
   void forget();
 
  private:
@@ -40,7 +40,7 @@ class EagerProgram {
     EagerOperation operation;
     std::vector<Place> arguments;
     Place first;                       ///< its results are values from here on
-    std::vector<Place> finished = {};  ///< values that nobody reads after it
+    std::vector<Place> finished = {};  ///< values that no later operation reads
   };
 
   [[nodiscard]] Place place_of(const Graph& graph, Term term);
@@ -59,7 +59,7 @@ class EagerProgram {
   std::vector<bool> known_;  ///< values that were computed once
   std::vector<Step> steps_;
   std::vector<Place> results_;
-  std::span<TFE_TensorHandle* const> fed_;  ///< of the run under way
+  std::span<TFE_TensorHandle* const> fed_;  ///< for the current run
   std::vector<TFE_TensorHandle*> arguments_;
   std::map<std::pair<TF_Operation*, int>, Place> places_;  ///< while it is made
 };

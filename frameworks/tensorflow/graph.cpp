@@ -32,7 +32,7 @@ void set(TF_OperationDescription* operation, const Attribute& attribute) {
   }
 }
 
-/// All that `terms` depend on, their own operations as well.
+/// All operations that `terms` depend on, including their own.
 std::set<TF_Operation*> operations_before(const Terms& terms) {
   std::set<TF_Operation*> found;
   std::vector<TF_Operation*> open;
@@ -190,7 +190,7 @@ Shape Graph::shape(Term term) const {
 }
 
 Terms Graph::gradients(Terms ys, const Terms& xs, Terms slopes) {
-  // TensorFlow takes no x that no y depends on.
+  // TensorFlow rejects an x that no y depends on.
   const std::set<TF_Operation*> before = operations_before(ys);
   Terms result(xs.size()), leading;
   std::vector<std::size_t> places;

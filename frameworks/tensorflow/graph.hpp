@@ -16,7 +16,7 @@
 
 namespace d5::tensorflow {
 
-/// One result of an operation of a graph; `oper` is null for what is left out.
+/// One result of an operation of a graph; `oper` is null for a missing one.
 using Term = TF_Output;
 using Terms = std::vector<Term>;
 
@@ -24,12 +24,12 @@ using Terms = std::vector<Term>;
 [[nodiscard]] inline bool operator==(const Term& a, const Term& b) {
   return a.oper == b.oper && a.index == b.index;
 }
-/// The `k`th result of the operation that gives `term`.
+/// The `k`th result of the operation of `term`.
 [[nodiscard]] inline Term result(Term term, int k) { return {term.oper, k}; }
 
 using Sizes = std::vector<std::int64_t>;
 
-/// What an operation is told besides its inputs. Types and numbers of inputs it sees itself.
+/// An attribute of an operation. TensorFlow infers types and numbers of inputs itself.
 struct Attribute {
   const char* name;
   std::variant<std::int64_t, float, bool, DType, const char*, Sizes, Shape> value;
@@ -56,49 +56,49 @@ class Argument {
 ///     const Term z = graph.add("MatMul", {y, y}, {{"transpose_b", true}});
 class Graph {
  public:
-  /// `who` begins the messages of what is added next.
+  /// `who` begins messages about what is added next.
   explicit Graph(std::string who = "a graph") : who_(std::move(who)) {}
   void set_who(std::string who) { who_ = std::move(who); }
   [[nodiscard]] const std::string& who() const { return who_; }
 
   [[nodiscard]] Term placeholder(const TensorDesc& desc);
-  /// Throws: Unsupported for a type or shape that the operation does not take.
+  /// Throws: Unsupported for a type or shape that the operation does not support.
   [[nodiscard]] Term add(const char* type, std::initializer_list<Argument> inputs,
                          std::initializer_list<Attribute> attributes = {});
 
   // Constants.
   [[nodiscard]] Term constant(const Tensor& value);
-  /// int32, as axes and sizes are; Throws: Unsupported for one of more than 32 bits.
+  /// int32, the type of axes and sizes. Throws: Unsupported for a number of more than 32 bits.
   [[nodiscard]] Term integers(const Sizes& values);
   [[nodiscard]] Term integer(std::int64_t value);
   /// A scalar of the type `dtype`, floating-point or integer.
   [[nodiscard]] Term number(double value, DType dtype);
-  /// The same of the type of `like`.
+  /// A scalar of the type of `like`.
   [[nodiscard]] Term number(double value, Term like) { return number(value, dtype(like)); }
 
-  // What many operators need.
+  // Helpers for many operators.
   [[nodiscard]] Term reshaped(Term x, const Shape& shape);
   [[nodiscard]] Term transposed(Term x, const Sizes& permutation);
   [[nodiscard]] Term cast(Term x, DType dtype);
-  /// A 1 for each of `places`; a run refuses those outside of [0, size).
+  /// One-hot vectors of `places`; a run rejects indices outside [0, size).
   [[nodiscard]] Term ones_within(Term places, std::int64_t size, DType dtype);
-  /// Transposed; who feeds `x`, and nobody else reads it, may feed the result instead.
+  /// Transposes `x`. If `x` is fed and has no other reader, the result may be fed instead.
   [[nodiscard]] Term reordered(Term x, DimensionOrder order);
   struct Reordered {
     Term term;
     DimensionOrder order;
   };
-  /// Null where `x` is read in another way, too.
+  /// Null if `x` is also read in its original order.
   [[nodiscard]] const Reordered* reordered(Term x) const;
-  /// N,C,spatial as N,spatial,C, which TensorFlow's windows slide over, and back. A tensor that was
-  /// brought back is taken from before that.
+  /// Transposes N,C,spatial to N,spatial,C, over which TensorFlow's windows slide, and back. A
+  /// tensor that was transposed back reuses the original.
   [[nodiscard]] Term channels_last(Term x);
   [[nodiscard]] Term channels_first(Term x);
   [[nodiscard]] bool has_channels_last(Term x) const {
     return channels_last_.contains({x.oper, x.index});
   }
-  /// An elementwise operation of one or two inputs. Channels stay last where they are, in the
-  /// largest input; others have as many dimensions, or none.
+  /// An elementwise operation of one or two inputs. If the largest input has its channels last,
+  /// they stay last; other inputs must have the same number of dimensions, or none.
   [[nodiscard]] Term elementwise(const char* type, const Terms& inputs,
                                  std::initializer_list<Attribute> attributes = {});
 
@@ -106,8 +106,8 @@ class Graph {
   /// Unknown sizes are `kUnknownDim`, an unknown rank is one unknown size.
   [[nodiscard]] Shape shape(Term term) const;
 
-  /// The gradients of `ys`, each with the slope in `slopes`, for `xs`; those that no `y` depends on
-  /// are left out. Throws: Unsupported where an operation has none.
+  /// Gradients of `ys`, each with the gradient in `slopes`, for `xs`; missing for those that no `y`
+  /// depends on. Throws: Unsupported if an operation has none.
   [[nodiscard]] Terms gradients(Terms ys, const Terms& xs, Terms slopes);
 
   [[nodiscard]] TF_Graph* get() const { return graph_.get(); }

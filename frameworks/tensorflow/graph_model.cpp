@@ -72,9 +72,8 @@ class GraphModel final : public CompiledModel {
     status_.expect_supported(name_);
   }
 
-  /// Into d5's memory where that is there, otherwise as TensorFlow has it. Where ONNX's own
-  /// inference of types, by which that memory was laid out, says other than d5's operators, these
-  /// decide.
+  /// Stores the result in d5's memory if it is allocated, otherwise as TensorFlow returns it. That
+  /// memory was laid out by ONNX's type inference; if d5's operators disagree, they decide.
   static void put(Value& output, TensorPointer result) {
     const TensorDesc desc = desc_of(*result);
     if (output.is_tensor() && output.tensor().desc() == desc) {

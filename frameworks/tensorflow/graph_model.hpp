@@ -8,9 +8,9 @@
 
 namespace d5::tensorflow {
 
-/// The whole of `model` as one graph of TensorFlow's, which a session runs; gradients are those
-/// that TensorFlow adds to the graph. Throws: Unsupported, naming the first node that has no
-/// translator, or whose shapes only running tells.
+/// Compiles `model` into one TensorFlow graph, run by a session; gradients are those that
+/// TensorFlow adds to the graph. Throws: Unsupported, with the first node that has no translator or
+/// has dynamic shapes.
 [[nodiscard]] std::unique_ptr<CompiledModel> compile_graph(const onnx::Model& model,
                                                            const ModelTarget& target,
                                                            const Translators& translators);

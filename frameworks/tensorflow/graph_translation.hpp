@@ -10,10 +10,10 @@
 
 namespace d5::tensorflow {
 
-/// A graph of ONNX in TensorFlow's operations, node by node, in one graph of TensorFlow's.
+/// Translates an ONNX graph, node by node, to one TensorFlow graph.
 class GraphTranslation {
  public:
-  /// `differentiable`: gradients will be asked for. Throws: as `compile_graph`.
+  /// `differentiable`: gradients will be computed. Throws: as `compile_graph`.
   GraphTranslation(const onnx::Graph& graph, const Translators& translators, bool differentiable);
 
   [[nodiscard]] Graph& graph() { return graph_; }
@@ -27,7 +27,7 @@ class GraphTranslation {
 
   ModelWalk walk_;
   Graph graph_;
-  std::map<std::string, Term> terms_;  ///< a constant's once somebody reads it there
+  std::map<std::string, Term> terms_;  ///< constants are added on first use
   Terms inputs_;
 };
 

@@ -30,7 +30,7 @@ void expect_version(std::string_view version) {
                     ".x: install one, and build d5 again");
 }
 
-/// While it lives, nothing that is written to stderr is seen.
+/// Suppresses stderr while it lives.
 class Silence {
  public:
   Silence() : stderr_(dup(STDERR_FILENO)) {
@@ -54,21 +54,22 @@ class Silence {
 }  // namespace
 
 const char* load_library() {
-  // Loaded by somebody else it was not bound deep: its calls end in another protobuf, and crash.
+  // If another library loaded it without RTLD_DEEPBIND, its calls reach another protobuf, and
+  // crash.
   if (dlopen("libtensorflow_cc.so.2", RTLD_NOW | RTLD_NOLOAD)) {
     throw Unsupported(
-        "TensorFlow's library is in this process already; load d5's framework before the package "
-        "tensorflow: import d5; d5.operators(\"tensorflow\"); import tensorflow");
+        "TensorFlow's library is already loaded in this process; load d5's framework before the "
+        "package tensorflow: import d5; d5.operators(\"tensorflow\"); import tensorflow");
   }
-  // What the library asks of its environment, it asks while it is loaded.
+  // The library reads its environment while it is loaded.
   std::optional<Silence> silence;
   if (!std::getenv("TF_CPP_MIN_LOG_LEVEL")) {
-    silence.emplace();                                     // a greeting that heeds no level
+    silence.emplace();                                     // a greeting printed at any level
     setenv("TF_CPP_MIN_LOG_LEVEL", "2", /*overwrite=*/0);  // errors alone
   }
-  // Otherwise the first runtime's threads are the process's.
+  // Otherwise the first runtime's thread pool is used for the whole process.
   setenv("TF_OVERRIDE_GLOBAL_THREADPOOL", "1", /*overwrite=*/0);
-  // By its name: the plug-in's run path says where it lies. Deep: its own protobuf comes first.
+  // Loaded by name, through the plug-in's run path. RTLD_DEEPBIND: its own protobuf comes first.
   void* const library = dlopen("libtensorflow_cc.so.2", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   silence.reset();
   if (!library) {

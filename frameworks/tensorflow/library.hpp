@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow's C functions, found while the plug-in is loaded. The library is not linked: it brings
-// a protobuf of its own, which must not meet that of the program.
+// TensorFlow's C functions, resolved when the plug-in is loaded. The library is not linked, because
+// its protobuf would conflict with the program's.
 #pragma once
 
 #include <tensorflow/c/c_api.h>
@@ -99,12 +99,12 @@ namespace d5::tensorflow {
 #define D5_DECLARE(NAME) inline constinit decltype(&::NAME) NAME = nullptr;
 D5_TENSORFLOW_FUNCTIONS(D5_DECLARE)
 #undef D5_DECLARE
-// Its header has a C++ function of this name, too.
+// The library's header also declares a C++ function of this name.
 using NewTensorHandle = TFE_TensorHandle*(const TF_Tensor*, TF_Status*);
 inline constinit NewTensorHandle* TFE_NewTensorHandle = nullptr;
 
-/// Finds them, and returns the library's version. Throws: Unsupported where the library, or a
-/// function, is missing, or where the version is one that the plug-in was not made for.
+/// Resolves them, and returns the library's version. Throws: Unsupported if the library or a
+/// function is missing, or the plug-in does not support the version.
 const char* load_library();
 
 }  // namespace d5::tensorflow

@@ -8,7 +8,7 @@
 namespace d5::tensorflow {
 namespace {
 
-/// All of `rank` dimensions but the first two, by number and by letter.
+/// All of `rank` dimensions except the first two, by number and by letter.
 DimensionOrder spatial_order(std::size_t rank) {
   DimensionOrder order{std::vector<std::int64_t>(rank - 2), {}};
   std::iota(order.dimensions.begin(), order.dimensions.end(), 2);

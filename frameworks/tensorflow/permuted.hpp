@@ -9,7 +9,7 @@
 
 namespace d5::tensorflow {
 
-/// In which order a tensor's dimensions lie in memory, the slowest first: {{0, 2, 3, 1}, "nhwc"}.
+/// Memory order of a tensor's dimensions, the slowest first: {{0, 2, 3, 1}, "nhwc"}.
 struct DimensionOrder {
   std::vector<std::int64_t> dimensions;
   std::string name;
@@ -17,11 +17,11 @@ struct DimensionOrder {
 
 /// N,C,spatial as N,spatial,C: "nwc", "nhwc", "ndhwc", and "n...c" for more dimensions.
 [[nodiscard]] DimensionOrder channels_last_order(std::size_t rank);
-/// A filter's two dimensions of channels, then the kernel's, as kernel, second, first: "hwio".
-/// `channels` names the second and the first.
+/// Dimension order of a filter, from two channel dimensions followed by the kernel's, to kernel,
+/// second, first: "hwio". `channels` names the second and the first.
 [[nodiscard]] DimensionOrder filter_order(std::size_t rank, const char* channels);
 
-/// Elements that lie as those of the transposed tensor do.
+/// A tensor stored like its transpose.
 class Permuted final : public Arrangement {
  public:
   /// `rows`: the tensor itself.
@@ -38,9 +38,9 @@ class Permuted final : public Arrangement {
   TensorDesc transposed_;
 };
 
-/// Null where the elements are in rows, or in another framework's arrangement.
+/// Null if the elements are row-major, or in another framework's layout.
 [[nodiscard]] const Permuted* permuted(const TensorDesc& desc);
-/// The tensor that lies in memory: `desc`, or its transpose.
+/// Descriptor of the stored tensor: `desc`, or its transpose.
 [[nodiscard]] const TensorDesc& in_memory(const TensorDesc& desc);
 
 }  // namespace d5::tensorflow

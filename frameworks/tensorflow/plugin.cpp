@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's entry: what TensorFlow brings to each level.
+// Entry point of the plug-in: TensorFlow's parts of each level.
 #include "d5/core/entries/plugin.hpp"
 
 #include "d5/level0_ops/operator/operator_registry.hpp"
@@ -27,7 +27,7 @@ void fill(Framework& framework) {
     return std::make_unique<ReorderKernel>(from, to);
   });
   framework.part<ExecutorRegistry>().add(
-      "graph", {"the whole network as one graph in a session, gradients by TensorFlow's own",
+      "graph", {"whole network as one graph in a session; gradients by TensorFlow",
                 [&translators](Network network, const ExecutorOptions& options) {
                   return make_model_executor(
                       std::move(network), options, "tensorflow",

@@ -15,7 +15,7 @@ Sizes dimensions_of(const TensorDesc& desc) {
   return plain;
 }
 
-/// Which dimension of what lies there becomes each of what shall lie here.
+/// Permutation of dimensions from one memory order to another.
 Sizes permutation(const TensorDesc& from, const TensorDesc& to) {
   const Sizes there = dimensions_of(from);
   Sizes places(there.size()), result;

@@ -10,7 +10,7 @@
 
 namespace d5::tensorflow {
 
-/// From rows or an order of TensorFlow's to rows or another of them.
+/// Reorders between row-major layout and TensorFlow's dimension orders.
 class ReorderKernel final : public Kernel {
  public:
   ReorderKernel(const TensorDesc& from, const TensorDesc& to);

@@ -16,10 +16,10 @@
 namespace d5::tensorflow {
 namespace {
 
-/// One of TensorFlow's update operations, on a parameter at a time.
+/// One of TensorFlow's update operations, applied to one parameter at a time.
 class ResourceOptimizer : public UpdateRuleOptimizer {
  public:
-  /// `slots`: the words of what it remembers of each parameter.
+  /// `slots`: names of its state per parameter.
   ResourceOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
                     const std::vector<std::string>& slots)
       : UpdateRuleOptimizer(std::move(executor), std::move(loss)) {
@@ -52,7 +52,7 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
     for (std::size_t s = 0; s < slots_.size(); ++s) {
       for (std::size_t i = 0; i < updates_.size(); ++i) {
         if (!updates_[i].apply) continue;
-        Tensor copy = slots_[s][i].copy();  // who saved before keeps what it saved
+        Tensor copy = slots_[s][i].copy();  // copies, so that saved states stay unchanged
         updates_[i].slots[s].read(copy);
         slots_[s][i] = copy;
       }
@@ -77,14 +77,14 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
     HandleView parameter, gradient;
   };
 
-  /// The operation, whose scalars all are `scalar` here, and its arguments at each step.
+  /// The operation, whose scalars are all `scalar` here, and its arguments in each step.
   virtual Term operation(Graph& graph, Term value, const Terms& slots, Term scalar,
                          Term gradient) const = 0;
   virtual std::vector<TFE_TensorHandle*> arguments(Update& update, TFE_TensorHandle* gradient,
                                                    DType dtype) = 0;
   [[nodiscard]] virtual double weight_decay() const = 0;
 
-  /// A scalar argument, kept under `key` until the value is another.
+  /// A scalar argument, cached under `key` until the value changes.
   TFE_TensorHandle* scalar(int key, double value, DType dtype) {
     Scalar& kept = scalars_[{key, dtype}];
     if (!kept.handle || kept.value != value) {
@@ -141,7 +141,7 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
   void take_slots(std::size_t index) {
     Update& update = updates_[index];
     for (std::size_t s = 0; s < update.slots.size(); ++s) {
-      // A copy: the slot may be another tensor before the variable is updated.
+      // A copy, because the slot may be replaced before the variable is updated.
       update.slots[s].assign(handle_of(slots_[s][index]).get());
     }
   }
@@ -184,8 +184,8 @@ class Momentum final : public ResourceOptimizer {
       : ResourceOptimizer(std::move(executor), std::move(loss), {"velocity"}), options_(options) {
     if (options.dampening != 0) {
       throw Unsupported(
-          "optimizer momentum of tensorflow: dampening is not among what it updates by; momentum "
-          "and torch/momentum have it");
+          "optimizer momentum of tensorflow: dampening is not supported; momentum and "
+          "torch/momentum have it");
     }
     hyper_parameters().bind(options_);
   }
@@ -206,8 +206,8 @@ class Momentum final : public ResourceOptimizer {
   MomentumOptions options_;
 };
 
-/// Kingma and Ba (2014). TensorFlow adds its epsilon to a moment that is not corrected yet: the
-/// epsilon that it is told is the corrected one's, so that the update is the paper's.
+/// Kingma and Ba (2014). TensorFlow adds its epsilon to the uncorrected moment. Its epsilon is set
+/// to the corrected value, so that the update is the paper's.
 class Adam final : public ResourceOptimizer {
  public:
   using Options = AdamOptions;
@@ -216,8 +216,7 @@ class Adam final : public ResourceOptimizer {
         options_(options) {
     if (options.amsgrad) {
       throw Unsupported(
-          "optimizer adam of tensorflow: amsgrad is not among what it updates by; "
-          "adam and torch/adam have it");
+          "optimizer adam of tensorflow: amsgrad is not supported; adam and torch/adam have it");
     }
     hyper_parameters().bind(options_);
   }
@@ -244,10 +243,11 @@ class Adam final : public ResourceOptimizer {
   }
   std::vector<TFE_TensorHandle*> arguments(Update& update, TFE_TensorHandle* gradient,
                                            DType dtype) override {
-    // The moments decay by what TensorFlow makes of the betas, and so are they corrected.
+    // The moments decay by the betas as rounded by TensorFlow, so their correction uses these.
     const double first = 1 - std::pow(rounded(options_.beta1, dtype), double(step_));
     const double root = std::sqrt(1 - std::pow(rounded(options_.beta2, dtype), double(step_)));
-    // Powers of zero: in float32 TensorFlow would lose digits of 1 - power, so the rate has both.
+    // Passes powers of zero: in float32 TensorFlow would lose digits of 1 - power, so the rate
+    // includes both.
     return {update.value->resource(),
             update.slots[0].resource(),
             update.slots[1].resource(),

@@ -5,8 +5,8 @@
 
 namespace d5::tensorflow {
 
-/// Adds TensorFlow's own sgd, momentum and adam: its operations that update variables. Parameters
-/// are d5's: each step copies them there and back, moments stay in variables.
+/// Registers TensorFlow's own sgd, momentum and adam, which are operations on variables. Parameters
+/// are d5's: each step copies them there and back; moments stay in variables.
 void register_optimizers(NativeOptimizers& registry);
 
 }  // namespace d5::tensorflow

@@ -8,15 +8,15 @@
 
 namespace d5::tensorflow {
 
-/// TensorFlow's eager runtime. Its threads are those of d5 when it was made: another number makes
-/// another runtime, and what was prepared for the old one is prepared again.
+/// TensorFlow's eager runtime. It has d5's number of threads at its creation: another number needs
+/// another runtime, and objects of the old one are prepared again.
 ///
-/// Thread safety: all of it.
+/// Thread safety: all members.
 class Runtime {
  public:
-  /// Throws: Unsupported where TensorFlow cannot start.
+  /// Throws: Unsupported if TensorFlow cannot start.
   [[nodiscard]] static std::shared_ptr<Runtime> current();
-  /// Whether d5's number of threads is still the one that it was made with.
+  /// Whether d5's number of threads is unchanged since its creation.
   [[nodiscard]] bool is_current() const;
   [[nodiscard]] TFE_Context* get() const { return context_.get(); }
 
@@ -27,12 +27,12 @@ class Runtime {
   std::unique_ptr<TFE_Context, Deleter<TFE_DeleteContext>> context_;
 };
 
-/// What a context or a session is told: `threads` within an operation, operations one after another
-/// on the caller's own thread, threads that wait without spinning, and a graph that runs as it is:
-/// neither rewritten by Grappler nor compiled by XLA. A serialized `ConfigProto`.
+/// Configuration of a context or a session, a serialized `ConfigProto`: `threads` within an
+/// operation; operations one after another on the calling thread; no spinning threads; and no
+/// rewriting of the graph by Grappler or XLA.
 [[nodiscard]] std::string config_of(int threads);
 
-/// From now on new runtimes have d5's number of threads. Once, when the plug-in is loaded.
+/// Makes new runtimes use d5's number of threads. Called once, when the plug-in is loaded.
 void follow_threads();
 
 }  // namespace d5::tensorflow

@@ -8,8 +8,8 @@
 
 namespace d5::tensorflow {
 
-/// A window in TensorFlow's words: over two or three spatial dimensions of N,spatial,C. One
-/// dimension is the second of two.
+/// A window in TensorFlow's form: over two or three spatial dimensions of N,spatial,C. One
+/// dimension is represented as the second of two.
 class SpatialWindow {
  public:
   explicit SpatialWindow(const Window& window);
@@ -19,24 +19,25 @@ class SpatialWindow {
   [[nodiscard]] const Sizes& strides() const { return strides_; }
   [[nodiscard]] const Sizes& dilations() const { return dilations_; }
   [[nodiscard]] bool is_dilated() const;
-  /// Whether the padding at an end is as wide as the window.
+  /// Whether the padding at an end is as wide as the window, so that a window may contain only
+  /// padding.
   [[nodiscard]] bool may_miss_the_input() const;
   /// Throws: Unsupported.
   void expect_no_dilation(const std::string& who) const;
-  /// A number for each dimension, 1 for samples and channels.
+  /// Extends numbers of spatial dimensions by 1 for samples and channels.
   [[nodiscard]] static Sizes with_channels(Sizes spatial);
 
-  /// x N,C,spatial as N,spatial,C with two dimensions at least, and back.
+  /// Converts x N,C,spatial to N,spatial,C with at least two dimensions, and back.
   [[nodiscard]] Term lifted(Graph& graph, Term x) const;
   [[nodiscard]] Term lowered(Graph& graph, Term y) const;
-  /// With all that windows cover written out: the padding, and what the last of them covers beyond.
+  /// Explicitly padded, including the area that the last windows cover beyond the padding.
   [[nodiscard]] Term padded(Graph& graph, Term lifted, double value) const;
   [[nodiscard]] const Sizes& padded_sizes() const { return padded_; }  ///< spatial
-  /// The other way: the elements of `padded` that come from the input.
+  /// The inverse: the elements of `padded` that come from the input.
   [[nodiscard]] Term unpadded(Graph& graph, Term padded) const;
 
-  /// At each output, the size of the window over the number of its elements that count: those
-  /// of the input, perhaps also of its padding, never what is beyond. Undefined where all are 1.
+  /// For each output, the size of the window divided by the number of its elements that count:
+  /// those of the input, and optionally of its padding, but none beyond. Undefined if all are 1.
   /// Shapes: 1 x outputs x 1.
   [[nodiscard]] Tensor shares(bool counts_padding) const;
 

@@ -27,7 +27,7 @@ void Status::complain(const std::string& who) const {
     case TF_ABORTED:  // oneDNN within it has no primitive for this
       throw Unsupported(says(who, status_.get()));
     default:
-      // A session says so in this way alone.
+      // A session reports this only in this way.
       if (std::string_view(TF_Message(status_.get())).starts_with("No OpKernel was registered")) {
         throw Unsupported(says(who, status_.get()));
       }

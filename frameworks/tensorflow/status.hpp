@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow's objects and complaints, in d5's words.
+// Owners of TensorFlow's objects, and its errors as d5's exceptions.
 #pragma once
 
 #include <memory>
@@ -21,17 +21,17 @@ using TensorPointer = std::unique_ptr<TF_Tensor, Deleter<TF_DeleteTensor>>;
 using HandlePointer = std::unique_ptr<TFE_TensorHandle, Deleter<TFE_DeleteTensorHandle>>;
 using OpPointer = std::unique_ptr<TFE_Op, Deleter<TFE_DeleteOp>>;
 
-/// Where TensorFlow's functions say whether they succeeded.
+/// Status of a TensorFlow call.
 class Status {
  public:
   operator TF_Status*() const { return status_.get(); }
   [[nodiscard]] bool ok() const { return TF_GetCode(status_.get()) == TF_OK; }
-  /// Throws: MemoryError, Unsupported for what TensorFlow has not, ValueError for all else.
+  /// Throws: MemoryError; Unsupported for what TensorFlow lacks; ValueError for all other errors.
   void expect_ok(const std::string& who) const {
     if (!ok()) [[unlikely]]
       complain(who);
   }
-  /// While planning: a graph that TensorFlow does not accept is one that it has no operation for.
+  /// While planning: an error means that TensorFlow has no operation for the graph.
   /// Throws: Unsupported.
   void expect_supported(const std::string& who) const;
 

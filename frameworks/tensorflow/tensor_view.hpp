@@ -8,22 +8,22 @@
 namespace d5::tensorflow {
 
 [[nodiscard]] bool has_data_type(DType dtype);
-/// Throws: Unsupported for an element type that TensorFlow has none for.
+/// Throws: Unsupported for an element type that TensorFlow lacks.
 [[nodiscard]] TF_DataType data_type(DType dtype);
 /// The inverse. Throws: Unsupported.
 [[nodiscard]] DType dtype_of_data(TF_DataType type);
 
-/// A tensor over d5's memory, transposed where that is (`Permuted`). It does not keep the memory
-/// alive, and never writes there; TensorFlow copies what is not aligned as it wants it.
+/// A non-owning, read-only tensor over d5's memory, transposed if that is (`Permuted`). TensorFlow
+/// copies unaligned memory as it requires.
 [[nodiscard]] TensorPointer wrap(const Tensor& tensor);
-/// One with memory of its own.
+/// A tensor with its own memory.
 [[nodiscard]] TensorPointer copied(const Tensor& tensor);
 [[nodiscard]] TensorDesc desc_of(const TF_Tensor& tensor);
-/// TensorFlow's elements into `tensor`, of the same type and number.
+/// Copies TensorFlow's elements to `tensor`, of the same type and number.
 void copy_to(Tensor& tensor, const TF_Tensor& from);
 
-/// The last tensor that was wrapped as an argument of operations: buffers of a plan stay where they
-/// are, so that wrapping happens on its first run only. All have the same type and shape.
+/// Caches the last wrapped tensor of an argument. A plan's buffers do not move, so only its first
+/// run wraps them. All must have the same type and shape.
 class HandleView {
  public:
   /// Throws: as `Status::expect_ok`.
@@ -38,7 +38,7 @@ class HandleView {
 
   HandlePointer handle_;
   const void* data_ = nullptr;
-  bool is_copy_ = false;  ///< what is written into `data_` later does not show
+  bool is_copy_ = false;  ///< later writes to `data_` are not visible
 };
 
 }  // namespace d5::tensorflow

@@ -32,7 +32,7 @@ TensorFlowKernel::TensorFlowKernel(PlanContext& context, const Translator& trans
   find_traits(context);
 }
 
-/// What is fed as input `i`, and what the translator reads.
+/// Adds input `i`: the fed term, and the one that the translator reads.
 Term TensorFlowKernel::add_input(PlanContext& context, std::size_t i) {
   Term& fed = forward_.fed.emplace_back();
   if (!context.has_input(i)) return fed;
@@ -52,7 +52,7 @@ void TensorFlowKernel::want_order(PlanContext& context, std::size_t i) {
   context.want_layout(i, std::make_shared<Permuted>(context.input(i), there->order));
 }
 
-/// `y`, or what it was before its channels came first.
+/// `y`, or `y` before its channels came first.
 Term TensorFlowKernel::arranged(PlanContext& context, std::size_t k, Term y) {
   const std::size_t rank = context.output(k).shape.rank();
   if (!context.keeps_layouts() || rank < 3 || !graph_.has_channels_last(y)) return y;
@@ -107,7 +107,7 @@ void TensorFlowKernel::find_traits(const PlanContext& context) {
       if (backward_.program->reads(inputs + k)) traits_.backward_reads_outputs.add(k);
     }
   }
-  // The output is written when all is computed.
+  // The output is written after the whole computation.
   if (outputs_.size() == 1 && context.has_input(0) && context.input(0) == outputs_[0]) {
     traits_.in_place_output = 0;
   }

@@ -12,18 +12,18 @@
 
 namespace d5::tensorflow {
 
-/// One ONNX node as TensorFlow's eager operations. Its translator says the node as a graph, which
-/// runs operation by operation on the caller's thread; backward are the operations that
-/// TensorFlow's own gradients add to the graph.
+/// One ONNX node as TensorFlow eager operations. Its translator builds a graph, which runs
+/// operation by operation on the calling thread. Backward consists of the operations that
+/// TensorFlow's gradients add to the graph.
 ///
-/// Inputs are read where they lie. What TensorFlow allocates for a result is copied into d5's
-/// memory: it has no operation that writes into memory that is given.
+/// Inputs are read in place. Results that TensorFlow allocates are copied into d5's memory, because
+/// it has no operation that writes into given memory.
 ///
-/// Where the executor keeps layouts, channels stay last from one kernel to the next, and a filter
-/// arrives in TensorFlow's order.
+/// If the executor keeps layouts, channels stay last between kernels, and filters arrive in
+/// TensorFlow's order.
 class TensorFlowKernel final : public Kernel {
  public:
-  /// Throws: Unsupported for what TensorFlow has no operation, no kernel, or no gradient for.
+  /// Throws: Unsupported if TensorFlow has no operation, kernel or gradient for it.
   TensorFlowKernel(PlanContext& context, const Translator& translate);
 
   void forward(OpContext& context) override;
@@ -31,7 +31,7 @@ class TensorFlowKernel final : public Kernel {
   [[nodiscard]] KernelTraits traits() const override { return traits_; }
 
  private:
-  /// What runs of one direction need: terms, the operations between them, d5's memory as arguments.
+  /// Parts of one direction: terms, the operations between them, and d5's memory as arguments.
   struct Direction {
     Terms fed, results;
     std::optional<EagerProgram> program = {};
@@ -50,10 +50,10 @@ class TensorFlowKernel final : public Kernel {
   Graph graph_;
   Direction forward_, backward_;
   std::vector<TensorDesc> outputs_;
-  std::vector<std::size_t> forward_places_;   ///< of the results among the outputs
-  std::vector<std::size_t> backward_places_;  ///< of the results among the gradients of inputs
+  std::vector<std::size_t> forward_places_;   ///< output index of each result
+  std::vector<std::size_t> backward_places_;  ///< input index of each gradient
   std::vector<std::size_t> independent_;      ///< inputs whose gradient is zero
-  std::vector<Tensor> zeros_;  ///< in the place of gradients that do not reach an output
+  std::vector<Tensor> zeros_;                 ///< replace gradients that do not reach an output
   KernelTraits traits_;
 };
 

@@ -8,7 +8,7 @@
 namespace d5::tensorflow {
 namespace {
 
-/// What is wrong with one value, or nothing.
+/// Reason why a value is unsupported; empty if it is supported.
 std::string obstacle(const ValueDesc& desc) {
   if (desc.kind == ValueKind::none) return {};
   if (!desc.is_tensor()) return to_string(desc) + "; it takes tensors only";
@@ -38,7 +38,7 @@ IntegersInput told_integers(const PlanContext& context, std::size_t i,
   IntegersInput integers = context.integers(i, attribute);
   if (integers.is_untold()) {
     throw Unsupported(context.who() + ": input " + std::to_string(i) +
-                      " is told by running alone; TensorFlow's kernel wants it constant");
+                      " is known only at run time; TensorFlow's kernel requires a constant");
   }
   return integers;
 }
@@ -56,7 +56,7 @@ Translator with_activation(Translator translate) {
                                             const Terms& inputs) -> Terms {
     const auto* name = context.node().attribute<std::string>("activation");
     if (!name || (*name != "Relu" && *name != "Sigmoid" && *name != "Tanh")) {
-      throw Unsupported(context.who() + ": TensorFlow's kernel fuses Relu, Sigmoid and Tanh alone");
+      throw Unsupported(context.who() + ": TensorFlow's kernel fuses only Relu, Sigmoid and Tanh");
     }
     Terms y = translate(context, graph, inputs);
     constexpr std::size_t kZ = 3;

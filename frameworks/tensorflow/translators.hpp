@@ -11,24 +11,24 @@
 
 namespace d5::tensorflow {
 
-/// Says one ONNX node in TensorFlow's operations: adds them to `graph`, from `inputs` (a term an
-/// input of the node, left-out ones too), and returns a term for each output, those that nobody
-/// wants perhaps left out. All shapes are known, and of the values those that are constant.
+/// Translates one ONNX node to TensorFlow operations: adds them to `graph`, from `inputs` (one term
+/// per input of the node, including omitted ones), and returns a term for each output; unused ones
+/// may be left out. All shapes are known, and values if they are constant.
 /// Throws: Unsupported.
 using Translator =
     std::function<Terms(const PlanContext& context, Graph& graph, const Terms& inputs)>;
 
-/// The translators of all operators: by them run single nodes and whole networks.
+/// Translators of all operators, used for single nodes and whole networks.
 class Translators {
  public:
-  /// Throws: ValueError for one that is there.
+  /// Throws: ValueError if it is registered already.
   void add(std::string domain, std::string name, int since, Translator translate);
   template <class View>
   void add(Translator translate) {
     add(std::string(View::kDomain), std::string(View::kName), View::kSinceVersions.front(),
         std::move(translate));
   }
-  /// One that is an operation of TensorFlow, elementwise: a row of a table.
+  /// Registers an elementwise operator that is a single TensorFlow operation.
   template <class View>
   void add_function(const char* type) {
     add<View>([type](const PlanContext&, Graph& graph, const Terms& inputs) -> Terms {
@@ -49,15 +49,15 @@ class Translators {
   std::map<std::pair<std::string, std::string>, Entry> entries_;
 };
 
-/// `translate`, and over its output the activation that the node names, of FusedConv perhaps behind
-/// a sum with the fourth input: com.microsoft's FusedConv and FusedGemm.
+/// Adds the activation that the node names to the output of `translate`; for FusedConv possibly
+/// after a sum with the fourth input. For com.microsoft's FusedConv and FusedGemm.
 [[nodiscard]] Translator with_activation(Translator translate);
 
 /// Whether TensorFlow has tensors for all values of the node.
 [[nodiscard]] Support takes(const PlanContext& context);
 
-/// The constant integers of input `i`, or of the attribute that old opsets have in its place.
-/// Throws: Unsupported where only running tells them.
+/// Constant integers of input `i`, or of the attribute that replaces it in old opsets.
+/// Throws: Unsupported if they are known only at run time.
 [[nodiscard]] IntegersInput told_integers(const PlanContext& context, std::size_t i,
                                           const std::optional<Sizes>& attribute = {});
 

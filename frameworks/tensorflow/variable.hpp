@@ -9,17 +9,17 @@
 
 namespace d5::tensorflow {
 
-/// A variable of TensorFlow's: what its optimizers update, in memory of its own.
+/// A TensorFlow variable, which its optimizers update; it has its own memory.
 class Variable {
  public:
-  /// Its operations are said in `graph`, which may end before it; the runtime may not.
+  /// Adds its operations to `graph`, which may be destroyed earlier; the runtime may not.
   Variable(Graph& graph, const Runtime& runtime, const TensorDesc& desc);
 
-  /// As an argument of operations in `graph`, and of those that run.
+  /// The variable as an argument of operations in `graph`, and of executed ones.
   [[nodiscard]] Term term() const { return term_; }
   [[nodiscard]] TFE_TensorHandle* resource() const { return resource_.get(); }
 
-  /// Takes on `value`, and shares its memory until an operation updates the variable.
+  /// Sets it to `value`, and shares its memory until an operation updates the variable.
   void assign(TFE_TensorHandle* value);
   void read(Tensor& into);
 

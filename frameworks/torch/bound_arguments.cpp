@@ -14,7 +14,7 @@ namespace {
 
 using c10::TypeKind;
 
-/// The same value as a list: a line writes a list of one number like a number.
+/// The same value as a list; a schema writes a list of one number like a number.
 template <class T>
 std::optional<std::vector<T>> list_of(const onnx::Attribute& attribute) {
   if (const auto* one = std::get_if<T>(&attribute)) return std::vector<T>{*one};
@@ -48,7 +48,7 @@ std::optional<c10::IValue> list_value(const c10::Type& element, const onnx::Attr
   return c10::IValue(reals);
 }
 
-/// Nothing if the attribute is of another type.
+/// Empty if the attribute has another type.
 std::optional<c10::IValue> value_of(const c10::Type& type, const onnx::Attribute& attribute) {
   switch (type.kind()) {
     case TypeKind::OptionalType:

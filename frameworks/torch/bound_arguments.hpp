@@ -13,12 +13,12 @@
 
 namespace d5::torch {
 
-/// A function's arguments, as a node gives them: tensors by the order of its inputs, all else by
-/// the names of its attributes, or torch's default.
+/// A function's arguments from a node: tensors by the order of its inputs, all others by the names
+/// of its attributes, or torch's defaults.
 class BoundArguments {
  public:
-  /// Throws: ValueError for an argument that is missing or of another type, and for an input or an
-  /// attribute that the function does not take.
+  /// Throws: ValueError for an argument that is missing or of another type, and for an input or
+  /// attribute that the function does not have.
   BoundArguments(const c10::FunctionSchema& function, const onnx::Node& node);
 
   [[nodiscard]] ::torch::jit::Stack stack(Inputs inputs) const;

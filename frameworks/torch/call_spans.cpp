@@ -8,7 +8,7 @@
 namespace d5::torch {
 namespace {
 
-/// From the begin of a call to its end.
+/// Span of a call.
 struct CallSpan final : at::ObserverContext {
   explicit CallSpan(const char* name) : span("torch", name) {}
   Span span;

@@ -5,11 +5,11 @@
 
 namespace d5::torch {
 
-/// Spans of torch's calls, forward and in autograd, on whatever thread they run, while a trace is
-/// on: by the callbacks that torch's own profiler is made of. Without a trace torch has none.
+/// Traces torch's calls, forward and in autograd, on any thread, while a trace is on, through the
+/// callbacks of torch's own profiler. Without a trace no callbacks are installed.
 class CallSpans {
  public:
-  /// Before torch is called: looks whether a trace began or ended.
+  /// Call it before calling torch: detects whether a trace began or ended.
   static void follow_trace() {
     if (Trace::on() != are_on_.load(std::memory_order_relaxed)) [[unlikely]]
       turn();

@@ -9,11 +9,11 @@
 namespace d5::torch {
 namespace {
 
-/// The one tensor of a call, as d5's over the same memory.
+/// The only tensor of a call, as a tensor of d5 on the same memory.
 Tensor shared(const std::string& call, const std::vector<at::Tensor>& tensors) {
   if (tensors.size() != 1) {
     throw Unsupported(call + ": torch gives " + std::to_string(tensors.size()) +
-                      " tensors, expected one a rank");
+                      " tensors, expected one per rank");
   }
   const at::Tensor& tensor = tensors.front();
   if (!tensor.device().is_cpu() || tensor.is_sparse() || !tensor.is_contiguous()) {
@@ -64,7 +64,7 @@ void CommunicatorGroup::look() {
 }
 
 void CommunicatorGroup::finish() {
-  // What follows a future may ask for more.
+  // Callbacks of a future may start more work.
   while (!under_way_.empty()) {
     for (const auto& work : std::exchange(under_way_, {})) work->wait(kNoTimeout);
   }

@@ -12,26 +12,27 @@
 
 namespace d5::torch {
 
-/// The ranks of a communicator, as torch's data parallelism asks for them: all_reduce, broadcast.
+/// The ranks of a communicator as torch's process group for data parallelism: all_reduce,
+/// broadcast.
 ///
-/// A work is under way when it is returned, and its future is completed by `finish`, on the thread
-/// that asked: a communicator belongs to one thread, and torch waits for futures without looking at
-/// what they are of.
+/// A work is in flight when it is returned. `finish` completes its future on the calling thread,
+/// because a communicator belongs to one thread, and torch waits for futures without driving their
+/// work.
 ///
 ///     auto group = c10::make_intrusive<CommunicatorGroup>(ranks, all_reduce);
 ///     auto future = group->allreduce(tensors)->getFuture();
 ///     group->finish();
 ///     future->wait();
 ///
-/// Throws: Unsupported for what torch may ask for besides; as the communicator.
+/// Throws: Unsupported for other calls by torch; as the communicator.
 class CommunicatorGroup final : public c10d::ProcessGroup {
  public:
   /// `all_reduce` sums.
   CommunicatorGroup(std::shared_ptr<Communicator> ranks, std::shared_ptr<AllReduce> all_reduce);
 
-  /// Moves on what is under way: nothing else does while the caller computes.
+  /// Progresses calls in flight, which otherwise stand still while the caller computes.
   void look();
-  /// Waits for all that is under way.
+  /// Waits for all calls in flight.
   void finish();
 
   const std::string getBackendName() const override { return "d5"; }

@@ -43,7 +43,7 @@ int CompiledNetwork::place_of(const std::string& name) {
   return places_.try_emplace(name, int(places_.size())).first->second;
 }
 
-/// A name that no node reads gets a place of its own.
+/// The index of a name; a name that no node reads gets a new one.
 int CompiledNetwork::place_of_known(const std::string& name) {
   const int place = place_of(name);
   if (std::size_t(place) >= values_.size()) values_.resize(std::size_t(place) + 1);
@@ -96,8 +96,8 @@ void CompiledNetwork::find_asked() {
   }
 }
 
-/// All nodes are planned anew; known then are the constants that nothing replaces, and that nobody
-/// differentiates by.
+/// Plans all nodes again. Constants are known if nothing replaces them and no gradient by them is
+/// needed.
 void CompiledNetwork::forget_shapes(const Network& network) {
   for (Step& step : steps_) step.planned.forget();
   known_.assign(values_.size(), {});
@@ -163,7 +163,7 @@ bool CompiledNetwork::shapes_are_known() const {
   return std::ranges::none_of(steps_, [](const Step& step) { return step.planned.changes(); });
 }
 
-/// Whether these are the inputs of the run before, as far as plans see them.
+/// Whether plans may treat these inputs as those of the previous run.
 bool CompiledNetwork::fits(const ValueMap& inputs) const {
   return fed_ && std::ranges::equal(inputs, *fed_, [](const auto& input, const auto& known) {
            return input.first == known.first && input.second.is_tensor() &&

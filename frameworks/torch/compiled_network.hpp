@@ -16,7 +16,7 @@
 
 namespace d5::torch {
 
-/// What is needed of a forward run to go back: autograd's graph hangs on these tensors.
+/// Tensors of a forward run that hold autograd's graph for backward.
 struct Recording {
   struct Output {
     at::Tensor value;
@@ -24,43 +24,43 @@ struct Recording {
         broken_by;  ///< a node before it without gradient, where one is wanted; or null
   };
   std::map<std::string, Output, std::less<>> outputs;
-  std::map<std::string, at::Tensor> asked;  ///< whose gradients the options ask for
+  std::map<std::string, at::Tensor> asked;  ///< tensors whose gradients the options request
 };
 
 /// A network in a mode, as torch's own executor runs it: its nodes in order, and a torch tensor for
-/// each value, those of inputs, constants and parameters over d5's memory.
+/// each value; tensors of inputs, constants and parameters use d5's memory.
 class CompiledNetwork {
  public:
-  /// Observers of a run; `ended` becomes true when one of them wants no further step.
+  /// Observers of a run; `ended` becomes true when one of them ends the run.
   struct Observers {
     std::span<ExecutionEvent* const> all;
     const bool& ended;
   };
 
-  /// `ready(i)` is told of gradients as `GradientMemory` tells. `options` and `operators` outlive
-  /// it. Throws: Unsupported if `operators` lacks one of the network's, naming the first.
+  /// `ready(i)` is called as by `GradientMemory`. `options` and `operators` must outlive it.
+  /// Throws: Unsupported if `operators` lacks one of the network's, with the first.
   CompiledNetwork(Network& network, NetworkMode mode, const ExecutorOptions& options,
                   const OperatorRegistry& operators, std::function<void(std::size_t)> ready);
 
   /// Throws: as `check_fed`.
   void feed(const Network& network, const ValueMap& inputs);
-  /// The fed inputs through all steps; returns how many ran. Null: nobody will go back.
+  /// Runs all steps on the fed inputs; returns the number that ran. Null `recording`: no backward.
   std::size_t run(const Random& random, const Observers& observers, Recording* recording);
-  /// Writes the parameters' gradients, from those of outputs (undefined: one), and returns those
-  /// that were asked for. Throws: Unsupported where a node on the way has none.
+  /// Writes the parameters' gradients, from those of outputs (undefined: one), and returns the
+  /// requested ones. Throws: Unsupported if a node on a path has no gradient.
   using Gradients = std::map<std::string, Tensor, std::less<>>;
   [[nodiscard]] Gradients go_back(Recording& recording,
                                   const std::map<std::string, at::Tensor>& slopes);
 
-  /// Another tensor for an input, of the type and shape that was fed.
+  /// Replaces the tensor of an input by one of the same type and shape.
   void hold(const std::string& input, at::Tensor tensor);
-  /// Of the last run.
+  /// Output of the last run.
   [[nodiscard]] const at::Tensor& output(const std::string& name) const;
-  /// Whether no data decide a shape. Known after a run.
+  /// Whether no shape depends on data; valid after a run.
   [[nodiscard]] bool shapes_are_known() const;
 
   [[nodiscard]] bool is_whole(std::size_t steps) const { return steps == steps_.size(); }
-  /// The outputs that so many steps have computed; after all of them the updates are carried out.
+  /// Outputs computed by the first `steps` steps; after all steps the updates are carried out.
   [[nodiscard]] ValueMap finish(Network& network, std::size_t steps);
 
  private:
@@ -68,9 +68,9 @@ class CompiledNetwork {
   struct Step {
     StepInfo info;
     PlannedNode planned;
-    std::vector<int> finished = {};            // nobody reads them after this step
-    std::vector<std::size_t> parameters = {};  // that it reads, in the arena's order
-    std::vector<std::string> asked = {};       // of its outputs
+    std::vector<int> finished = {};            // values that no later step reads
+    std::vector<std::size_t> parameters = {};  // parameters that it reads, in the arena's order
+    std::vector<std::string> asked = {};       // outputs with requested gradients
   };
 
   int place_of(const std::string& name);
@@ -90,14 +90,14 @@ class CompiledNetwork {
   std::vector<Parameter> parameters_;  // keeps their memory
   std::map<std::string, int, std::less<>> places_;
   std::vector<Step> steps_;
-  std::vector<std::string> asked_before_;  // of what no step writes
+  std::vector<std::string> asked_before_;  // requested gradients of tensors that no step writes
   std::vector<at::Tensor> values_;
   std::vector<KnownValue> known_;
-  std::vector<const onnx::Node*> broken_by_;  // by place, as `Recording::Output`
+  std::vector<const onnx::Node*> broken_by_;  // by index, as `Recording::Output`
   GradientMemory gradients_;
   std::map<std::string, std::size_t, std::less<>> input_places_;
   std::map<std::string, std::size_t> output_places_;
-  std::optional<Fed> fed_;  // in the last run
+  std::optional<Fed> fed_;  // of the last run
 };
 
 }  // namespace d5::torch

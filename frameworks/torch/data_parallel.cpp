@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch's own data parallelism as a scheme of d5's.
+// torch's data parallelism as a scheme of d5.
 #include "data_parallel.hpp"
 
 #include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
@@ -22,20 +22,20 @@ struct DataParallelOptions {
   std::string process_group;
 
   void declare(OptionList& options) {
-    options.add("bucket_bytes", reducer.bucket_bytes, "largest size of a bucket", {.least = 1});
-    options.add("first_bucket_bytes", reducer.first_bucket_bytes, "the same of the first",
-                {.least = 1});
-    options.add("hook", reducer.hook, "what a bucket travels as: none, or float16");
-    options.add("all_reduce", all_reduce, "d5's algorithm that sums the buckets",
+    options.add("bucket_bytes", reducer.bucket_bytes, "maximum size of a bucket", {.least = 1});
+    options.add("first_bucket_bytes", reducer.first_bucket_bytes,
+                "maximum size of the first bucket", {.least = 1});
+    options.add("hook", reducer.hook, "compression hook of buckets: none, or float16");
+    options.add("all_reduce", all_reduce, "d5's all-reduce algorithm for the buckets",
                 all_reduces().kind());
     options.add("process_group", process_group,
-                "name of a group of torch.distributed in this process, which sums instead of d5");
+                "name of a torch.distributed group in this process that reduces instead of d5");
   }
 };
 
-/// Synchronous data parallelism as torch's DistributedDataParallel does it: all ranks start from
-/// rank 0's parameters, torch's Reducer averages gradients in its buckets, over d5's communicator,
-/// and all apply the same update. Running statistics stay each rank's own, as under
+/// Synchronous data parallelism like torch's DistributedDataParallel. All ranks start with rank 0's
+/// parameters. Torch's Reducer averages gradients in its buckets, over d5's communicator, and all
+/// ranks apply the same update. Each rank keeps its own running statistics, as under
 /// `broadcast_buffers=False`.
 class DataParallel final : public DistributedOptimizer {
  public:
@@ -103,7 +103,7 @@ class DataParallel final : public DistributedOptimizer {
 
 void register_schemes(NativeSchemes& registry) {
   registry.add("ddp", DistributedOptimizerEntry::of<DataParallel>(
-                          "torch's DistributedDataParallel: its Reducer over d5's communicator"));
+                          "PyTorch's DistributedDataParallel: its Reducer over d5's communicator"));
 }
 
 }  // namespace d5::torch

@@ -18,8 +18,8 @@
 
 namespace d5::torch {
 
-/// `K`, and over its output the activation that the node names, of FusedConv perhaps behind a sum
-/// with the fourth input: com.microsoft's FusedConv and FusedGemm.
+/// Adds the activation that the node names to the output of `K`; for FusedConv possibly after a sum
+/// with the fourth input. For com.microsoft's FusedConv and FusedGemm.
 template <std::derived_from<TorchKernel> K>
 class FusedKernel final : public TorchKernel {
  public:
@@ -44,7 +44,7 @@ class FusedKernel final : public TorchKernel {
   static Support check(const PlanContext& context) {
     const auto* name = context.node().attribute<std::string>("activation");
     if (!name || (*name != "Relu" && *name != "Sigmoid" && *name != "Tanh")) {
-      return {"it fuses Relu, Sigmoid and Tanh alone"};
+      return {"it fuses only Relu, Sigmoid and Tanh"};
     }
     return computes_some(context);
   }
@@ -89,7 +89,7 @@ class FusedKernel final : public TorchKernel {
   TensorView between_;
 };
 
-/// Registers it under `name`, `K` being registered for the same without activation.
+/// Registers the kernel under `name`; `K` is registered for the operator without activation.
 template <std::derived_from<TorchKernel> K>
 void add_fused(OperatorRegistry& registry, const char* name) {
   registry.add_kernel(

@@ -62,7 +62,7 @@ class FusedOptimizer : public UpdateRuleOptimizer {
 
   Network& network() { return executor().network(); }
   [[nodiscard]] const Rule& base() const { return groups_.group(0); }
-  /// Of the parameters that are updated now.
+  /// The entries of parameters that are updated now.
   [[nodiscard]] Tensors those(const Tensors& all) const {
     Tensors result;
     if (all.empty()) return result;
@@ -134,7 +134,7 @@ class Sgd final : public FusedOptimizer<SgdOptions> {
   }
 };
 
-/// What all of torch's adaptive rules are told: the step, in a tensor for each parameter.
+/// Base of torch's adaptive rules, which take the step number in a tensor for each parameter.
 template <class Rule>
 class CountingOptimizer : public FusedOptimizer<Rule> {
  public:
@@ -179,7 +179,7 @@ class CountingOptimizer : public FusedOptimizer<Rule> {
   std::int64_t step_ = 0;
 };
 
-/// adam and adamw, which differ in the call alone; amsgrad has one more slot.
+/// adam and adamw, which differ only in the call; amsgrad has one more slot.
 template <class Rule, auto kUpdate>
 class AdamFamily final : public CountingOptimizer<Rule> {
  public:

@@ -5,8 +5,8 @@
 
 namespace d5::torch {
 
-/// Adds torch's own sgd, momentum, adam, adamw and adagrad: its fused kernels over d5's parameters
-/// and gradients.
+/// Registers torch's own sgd, momentum, adam, adamw and adagrad: its fused kernels on d5's
+/// parameters and gradients.
 void register_optimizers(NativeOptimizers& registry);
 
 }  // namespace d5::torch

@@ -45,13 +45,13 @@ const Known kKnown[] = {
     {"softsign", [](const T& x, double, double) { return x / (x.abs() + 1); }, false, false, 0, 0},
     {"softplus", [](const T& x, double, double) { return at::softplus(x); }, false, false, 0, 0}};
 
-/// The standard says that case does not matter.
+/// The standard ignores case.
 const Known& known(std::string name) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   return *std::ranges::find(kKnown, name, &Known::name);
 }
 
-/// The next one that was given, for a function that takes one.
+/// The next given number, for a function that uses one.
 double next(bool takes, const std::vector<float>* given, std::size_t& used, double usual) {
   return takes && given && used < given->size() ? (*given)[used++] : usual;
 }

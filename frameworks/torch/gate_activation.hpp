@@ -9,7 +9,7 @@
 
 namespace d5::torch {
 
-/// An activation function that RNN, GRU or LSTM names in its attributes.
+/// An activation function named in the attributes of RNN, GRU or LSTM.
 struct GateActivation {
   at::Tensor (*function)(const at::Tensor& x, double alpha, double beta);
   double alpha = 0, beta = 0;
@@ -17,8 +17,8 @@ struct GateActivation {
   at::Tensor operator()(const at::Tensor& x) const { return function(x, alpha, beta); }
 };
 
-/// Those of all directions of `node`, `usual` where it names none. Alphas and betas go, in order,
-/// to the functions that take them. The names are known ones.
+/// Activations of all directions of `node`, or `usual` if it names none. Alphas and betas are
+/// assigned in order to the functions that take them. All names must be known.
 [[nodiscard]] std::vector<GateActivation> gate_activations(const onnx::Node& node,
                                                            const std::vector<std::string>& usual);
 

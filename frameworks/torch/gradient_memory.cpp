@@ -13,7 +13,7 @@
 
 namespace d5::torch {
 
-/// Torch calls it when a parameter's gradient is complete.
+/// Called by torch when a parameter's gradient is complete.
 struct GradientMemory::LeafHook final : ::torch::autograd::PostAccumulateGradHook {
   LeafHook(GradientMemory& memory, std::size_t index) : memory(memory), index(index) {}
   void operator()(const at::Tensor&) override { memory.settle(index); }
@@ -21,7 +21,7 @@ struct GradientMemory::LeafHook final : ::torch::autograd::PostAccumulateGradHoo
   std::size_t index;
 };
 
-/// Torch calls it before the node that makes some parameters' gradients.
+/// Called by torch before the node that computes some parameters' gradients.
 struct GradientMemory::NodeHook final : ::torch::autograd::FunctionPreHook {
   NodeHook(GradientMemory& memory, std::span<const std::size_t> parameters)
       : memory(memory), parameters(parameters) {}
@@ -66,7 +66,7 @@ void GradientMemory::offer(std::span<const std::size_t> parameters) {
   offers_.emplace();
   for (const std::size_t i :
        parameters.first(std::min<std::size_t>(parameters.size(), ResultMemory::kMost))) {
-    // One that several nodes read has been on offer before, and may be in use.
+    // A block that several nodes use has been offered before, and may be in use.
     const at::Tensor& place = places_[i].gradient;
     if (!ResultMemory::is_lent(place.data_ptr())) offers_->offer(place);
   }
@@ -77,7 +77,7 @@ void GradientMemory::settle(std::size_t index) {
   Place& place = places_[index];
   at::Tensor gradient = std::exchange(place.leaf.mutable_grad(), {});
   if (gradient.data_ptr() == place.gradient.data_ptr() && gradient.is_contiguous()) {
-    // It came into being where it belongs.
+    // It was allocated in place.
   } else if (ResultMemory::is_lent(place.gradient.data_ptr())) {
     waiting_.push_back({index, moved_out(std::move(gradient))});
     return;

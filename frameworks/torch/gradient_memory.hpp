@@ -13,11 +13,11 @@
 
 namespace d5::torch {
 
-/// Brings the gradients that autograd computes into d5's gradient arena, mostly without a copy.
+/// Places the gradients that autograd computes in d5's gradient arena, mostly without a copy.
 ///
-/// Autograd allocates a gradient itself, while the node that makes it runs backward. From then on
-/// the gradient's place in the arena is on offer (`ResultMemory`); autograd gives the tensor away
-/// unseen, and what lies elsewhere is copied.
+/// Autograd allocates a gradient while the producing node runs backward. From then on the
+/// gradient's place in the arena is offered (`ResultMemory`). Autograd may allocate it elsewhere
+/// without notice; such gradients are copied.
 ///
 ///     memory.add(leaf, place);                 // once a parameter
 ///     memory.expect(result, {0, 1});           // forward: `result` was made from these parameters
@@ -27,8 +27,8 @@ namespace d5::torch {
 /// Thread safety: none; backward runs on the thread that calls it, as it does on a CPU.
 class GradientMemory {
  public:
-  /// `ready(i)` is called once a parameter and run, in the order of `add` whatever torch chose, as
-  /// soon as gradient i and those before it lie in their places.
+  /// `ready(i)` is called once per parameter and run, in the order of `add` whatever torch's order,
+  /// as soon as gradient i and those before it are in place.
   explicit GradientMemory(std::function<void(std::size_t)> ready) : ready_(std::move(ready)) {}
   GradientMemory(const GradientMemory&) = delete;
   GradientMemory& operator=(const GradientMemory&) = delete;
@@ -37,14 +37,14 @@ class GradientMemory {
   void add(const at::Tensor& leaf, at::Tensor place);
   void clear();
 
-  /// `result` was made directly from these parameters, given by their indices.
+  /// Declares that `result` was computed directly from these parameters, given by index.
   void expect(const at::Tensor& result, std::span<const std::size_t> parameters);
-  /// From `slopes` of `roots`; an undefined one of a scalar is one.
+  /// Starts from gradients `slopes` of `roots`; an undefined gradient of a scalar is one.
   void backward(const std::vector<at::Tensor>& roots, const std::vector<at::Tensor>& slopes);
-  /// Brings the rest, when nothing of torch's lies in the arena any more; zero for parameters that
+  /// Copies the remaining gradients, once torch has released the arena; zero for parameters that
   /// the loss does not depend on.
   void finish();
-  /// A tensor that may lie in the arena, on memory of its own.
+  /// A copy of a tensor that may lie in the arena.
   [[nodiscard]] at::Tensor moved_out(at::Tensor tensor) const;
 
  private:
@@ -52,7 +52,7 @@ class GradientMemory {
     at::Tensor leaf, gradient;
     bool is_final = false;
   };
-  /// A gradient whose place another tensor of torch still occupies.
+  /// A gradient whose place is still occupied by another torch tensor.
   struct Waiting {
     std::size_t index;
     at::Tensor gradient;
@@ -67,7 +67,7 @@ class GradientMemory {
 
   std::function<void(std::size_t)> ready_;
   std::vector<Place> places_;
-  std::size_t announced_ = 0;  ///< places before it are final, and `ready_` knows
+  std::size_t announced_ = 0;  ///< gradients before it are final and announced
   std::vector<Waiting> waiting_;
   std::optional<ResultMemory> offers_;
 };

@@ -16,7 +16,7 @@
 namespace d5::torch {
 namespace {
 
-/// Calls the function. Throws: c10::Error; Unsupported for results that are no tensors.
+/// Calls the function. Throws: c10::Error; Unsupported for results that are not tensors.
 void call_function(const c10::OperatorHandle& function, const BoundArguments& arguments,
                    Inputs inputs, Results results, const std::string& who) {
   ::torch::jit::Stack stack = arguments.stack(inputs);
@@ -32,7 +32,7 @@ void call_function(const c10::OperatorHandle& function, const BoundArguments& ar
     } else if (value.isTensorList()) {
       for (const at::Tensor& result : value.toTensorVector()) put(result);
     } else {
-      throw Unsupported(who + ": its result is a " + value.tagKind() + ", and no tensor");
+      throw Unsupported(who + ": its result is a " + value.tagKind() + ", not a tensor");
     }
   }
   if (k < results.size()) {
@@ -76,7 +76,7 @@ class NativeOperator final : public Operator {
 
   Places gradients() const override { return Places::all(); }
 
-  /// Torch does not tell a function's arithmetic.
+  /// Torch does not report the arithmetic of a function.
   Cost cost(const InferContext& context) const override { return bytes_only(context); }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
@@ -86,7 +86,7 @@ class NativeOperator final : public Operator {
  private:
   using Tensors = std::vector<at::Tensor>;
 
-  /// The function's results for inputs that `make` makes from their descriptions.
+  /// The function's results for inputs that `make` creates from their descriptors.
   template <class Make>
   Tensors call_on(const InferContext& context, const Make& make) const {
     Tensors inputs(context.input_count()), results(context.output_count());
@@ -97,8 +97,8 @@ class NativeOperator final : public Operator {
     return results;
   }
 
-  /// For a function without one on the meta device: what it makes of the values, where they are at
-  /// hand, or else of zeros and of ones; a shape in which these differ is decided by data.
+  /// Output shapes of a function without a meta kernel, found by calling it: on the values if they
+  /// are available, otherwise on zeros and on ones. If the two differ, the shape depends on data.
   std::vector<ValueDesc> tried(const InferContext& context) const {
     try {
       Tensors values(context.input_count()), results(context.output_count());
@@ -149,7 +149,7 @@ std::vector<c10::OperatorHandle> overloads_of(const std::string& name) {
   for (const auto& known : dispatcher.getAllOpNames()) {
     if (known.name != name) continue;
     auto function = dispatcher.findSchema(known);
-    // One that writes into its arguments is no function of them.
+    // A function that writes into its arguments is not a pure function.
     if (function && !function->schema().is_mutable()) result.push_back(*function);
   }
   return result;

@@ -108,7 +108,7 @@ class NetworkExecutor final : public GraphExecutor {
       observers_.push_back(&trace_);
   }
 
-  /// `work` returns how many steps ran forward.
+  /// `work` returns the number of forward steps that ran.
   template <class F>
   const ValueMap& run(Pass pass, const F& work) {
     for (auto* observer : observers_) observer->before_run(pass);
@@ -126,7 +126,7 @@ class NetworkExecutor final : public GraphExecutor {
 
   void go_back_from(Recording& recorded, const std::string& loss) {
     const at::Tensor& value = recorded.outputs.at(loss).value;
-    if (value.numel() != 1) throw ShapeError("loss '" + printable(loss) + "' is no scalar");
+    if (value.numel() != 1) throw ShapeError("loss '" + printable(loss) + "' is not a scalar");
     at::Tensor slope;  // undefined: one
     if (loss_factor_ != 1) slope = at::full_like(value, loss_factor_);
     gradients_ = go_back(*compiled_, recorded, {{loss, slope}});
@@ -140,7 +140,7 @@ class NetworkExecutor final : public GraphExecutor {
     return gradients;
   }
 
-  /// `gradients`: those asked for, after a backward run.
+  /// `gradients`: requested ones, after a backward run.
   const Tensor& gradient_of(const std::optional<Gradients>& gradients,
                             std::string_view name) const {
     if (gradients) {
@@ -170,7 +170,7 @@ class NetworkExecutor final : public GraphExecutor {
   ValueMap outputs_;
 };
 
-/// It keeps autograd's graph of its run, and what the run was compiled to.
+/// Keeps autograd's graph of its run, and the compiled program.
 class NetworkExecutor::Flight final : public BatchInFlight {
  public:
   Flight(NetworkExecutor& executor, const ValueMap& inputs, Recording recorded,
@@ -230,7 +230,7 @@ class NetworkExecutor::Flight final : public BatchInFlight {
 
 std::unique_ptr<BatchInFlight> NetworkExecutor::forward(const ValueMap& inputs,
                                                         const std::vector<std::string>& outputs) {
-  if (outputs.empty()) throw ValueError("forward: name the outputs that backward will begin at");
+  if (outputs.empty()) throw ValueError("forward: name the outputs at which backward will begin");
   for (const auto& name : outputs) expect_output(name);
   begin(inputs);
   const at::AutoGradMode recording(true);

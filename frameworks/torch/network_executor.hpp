@@ -8,9 +8,9 @@
 
 namespace d5::torch {
 
-/// Torch's own way to run a whole network: its functions one after another, its autograd backward.
-/// Parameters, inputs and constants are torch tensors over d5's memory.
-/// Throws: Unsupported if `operators` lacks one of the network's, naming the first.
+/// Torch's own executor of whole networks: its functions in sequence, and its autograd for
+/// backward. Parameters, inputs and constants are torch tensors over d5's memory.
+/// Throws: Unsupported if `operators` lacks one of the network's, with the first.
 [[nodiscard]] std::unique_ptr<GraphExecutor> make_network_executor(
     Network network, const ExecutorOptions& options, const OperatorRegistry& operators);
 

@@ -18,7 +18,7 @@ using ::torch::autograd::variable_list;
 
 namespace {
 
-/// A torch tensor over d5's memory, which it keeps alive.
+/// A torch tensor over d5's memory; it keeps that memory alive.
 at::Tensor wrap_owned(const Tensor& tensor) {
   expect_holds(tensor.shape());
   return at::from_blob(
@@ -28,7 +28,7 @@ at::Tensor wrap_owned(const Tensor& tensor) {
 
 }  // namespace
 
-/// The operator, planned for the first inputs that come; all that follow have their shapes.
+/// The operator, planned for the first inputs; all later ones must have the same shapes.
 struct OperatorFunction::Run {
   Run(const OperatorRegistry& registry, const onnx::Node& planned, Mode run_mode)
       : operators(registry), node(planned), mode(run_mode) {}
@@ -48,7 +48,7 @@ struct OperatorFunction::Run {
     runner->forward();
   }
 
-  /// Undefined where the node has none.
+  /// Undefined if the node has none.
   [[nodiscard]] at::Tensor output(std::size_t k) const {
     return node.has_output(k) ? wrap_owned(runner->output(k).tensor()) : at::Tensor();
   }
@@ -62,18 +62,18 @@ struct OperatorFunction::Run {
 
 namespace {
 
-/// A run as torch keeps it from forward to backward.
+/// A run that torch keeps from forward to backward.
 struct Held : ::torch::CustomClassHolder {
   explicit Held(std::shared_ptr<OperatorFunction::Run> held) : run(std::move(held)) {}
   std::shared_ptr<OperatorFunction::Run> run;
 };
 
-/// What autograd records. It sees single tensors among the arguments, and not into lists: `tracked`
-/// are those inputs that require a gradient.
+/// The function that autograd records. It sees single tensors among the arguments, not lists:
+/// `tracked` are the inputs that require a gradient.
 struct Recorded : ::torch::autograd::Function<Recorded> {
   using Run = OperatorFunction::Run;
 
-  /// The outputs that the node has.
+  /// The existing outputs of the node.
   template <class... Tensors>
   static variable_list forward(AutogradContext* context, const std::shared_ptr<Run>& run,
                                const Inputs& inputs, const Tensors&... /*tracked*/) {
@@ -98,7 +98,7 @@ struct Recorded : ::torch::autograd::Function<Recorded> {
       if (gradient.defined()) grad_outputs[k] = share(gradient);
     }
     run.runner->backward(grad_outputs);
-    variable_list grad_arguments(2);  // the first two are no tensors
+    variable_list grad_arguments(2);  // the first two are not tensors
     for (const std::size_t i : run.tracked) {
       const Tensor& gradient = run.runner->grad_input(i);
       grad_arguments.push_back(gradient.defined() ? wrap_owned(gradient) : Variable());
@@ -109,8 +109,8 @@ struct Recorded : ::torch::autograd::Function<Recorded> {
 
 constexpr std::size_t kMostTracked = 16;
 
-/// `Recorded::apply` with the first `count` of the tracked inputs, a number that only running
-/// tells.
+/// Calls `Recorded::apply` with the first `count` of the tracked inputs, a number known only at run
+/// time.
 template <class... Tensors>
 variable_list apply_recorded(std::size_t count, const std::shared_ptr<OperatorFunction::Run>& run,
                              Inputs inputs, const Tensors&... tracked) {

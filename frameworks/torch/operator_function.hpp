@@ -5,10 +5,10 @@
 
 namespace d5::torch {
 
-/// An operator that is none of torch's, a user's own, as a function of torch: its kernel runs on
-/// torch's memory, and autograd sees a function whose derivative is the kernel's backward.
+/// A user's operator as a function of torch: its kernel runs on torch's memory, and autograd sees a
+/// function whose derivative is the kernel's backward.
 ///
-/// Results lie in memory that the next `call` writes again.
+/// The next `call` overwrites the memory of results.
 class OperatorFunction final : public TorchKernel {
  public:
   /// `operators` outlives it.
@@ -19,7 +19,7 @@ class OperatorFunction final : public TorchKernel {
   struct Run;
 
  private:
-  // One that may be asked for gradients, and one that need not keep anything for them.
+  // One run with data for gradients, and one without.
   std::shared_ptr<Run> training_, inference_;
 };
 

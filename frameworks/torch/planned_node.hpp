@@ -9,33 +9,33 @@
 
 namespace d5::torch {
 
-/// What is known of one of a network's values before a run with the same shapes of its inputs.
+/// Information on a value of a network that is known before a run with these input shapes.
 struct KnownValue {
   Value value;                 ///< none: its data are not known
   bool shape_changes = false;  ///< data decide its shape
 };
 
-/// One node of torch's own executor. It is planned when its inputs reach it first, with the
-/// reference's rules of shapes and types, and runs with that kernel until `forget`; a node for
-/// which data decide a shape is planned in every run.
+/// One node of torch's own executor. It is planned when its inputs first arrive, with the
+/// reference's rules for shapes and types, and runs with that kernel until `forget`; a node with
+/// data-dependent shapes is planned in every run.
 class PlannedNode {
  public:
-  /// `inputs` and `outputs` are places among the network's values, -1 for what is left out.
-  /// `node` and `operators` outlive it. Throws: Unsupported if `operators` has no kernel for it.
+  /// `inputs` and `outputs` are indices of the network's values, -1 for missing ones. `node` and
+  /// `operators` must outlive it. Throws: Unsupported if `operators` has no kernel for it.
   PlannedNode(const onnx::Node& node, std::vector<int> inputs, std::vector<int> outputs,
               const OperatorRegistry& operators);
 
-  /// Reads and writes `values`, and puts what it learns into `known`: both have an entry a place.
+  /// Reads and writes `values`, and stores what it learns in `known`; both have an entry per index.
   /// Throws: as `Operator::infer`, `OperatorRegistry::plan` and a kernel's `forward`.
   void run(std::span<at::Tensor> values, std::span<KnownValue> known, const Random& random);
   void forget() { kernel_.reset(); }
-  /// Whether data decide a shape. Known after a run.
+  /// Whether shapes depend on data; valid after a run.
   [[nodiscard]] bool changes() const { return changes_; }
   [[nodiscard]] const std::vector<int>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<int>& outputs() const { return outputs_; }
-  /// Inputs that the operator has gradients of.
+  /// Inputs for which the operator has gradients.
   [[nodiscard]] Places differentiable() const { return op_->gradients(); }
-  /// The work of a run; nothing where data decide a shape.
+  /// Cost of a run; empty with data-dependent shapes.
   [[nodiscard]] const Cost& cost() const { return cost_; }
 
  private:

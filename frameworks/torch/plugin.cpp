@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's entry: what LibTorch brings to each level.
+// Entry point of the plug-in: LibTorch's parts of each level.
 #include "d5/core/entries/plugin.hpp"
 
 #include <ATen/Parallel.h>
@@ -33,12 +33,12 @@ void fill(Framework& framework) {
   register_all(operators);
   add_native_operators(find_native_operator);
   framework.part<ExecutorRegistry>().add(
-      "torch", {"torch's functions in a row, gradients by its autograd",
+      "torch", {"torch's functions called in sequence; gradients by autograd",
                 [&operators](Network network, const ExecutorOptions& options) {
                   return make_network_executor(std::move(network), options, operators);
                 }});
   framework.part<ExecutorRegistry>().add(
-      "script", {"a frozen TorchScript graph, optimized for inference",
+      "script", {"frozen TorchScript graph, optimized for inference",
                  [&operators](Network network, const ExecutorOptions& options) {
                    return make_model_executor(
                        std::move(network), options, "torch",

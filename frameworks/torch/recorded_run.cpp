@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of a compiled network: forward, recorded or not, and back.
+// Runs of a compiled network: forward, with or without recording, and backward.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -22,8 +22,8 @@ void expect_floats(const std::string& name, const at::Tensor& value) {
 
 }  // namespace
 
-/// From now on autograd keeps the gradient of `value`. An alias stands for it alone: a function may
-/// give back what it was given.
+/// Makes autograd keep the gradient of `value` from now on. An alias represents it, because a
+/// function may return its argument.
 void CompiledNetwork::ask_for(const std::string& name, at::Tensor& value, Recording& recording) {
   expect_floats(name, value);
   if (value.requires_grad()) {
@@ -35,7 +35,7 @@ void CompiledNetwork::ask_for(const std::string& name, at::Tensor& value, Record
   recording.asked[name] = value;
 }
 
-/// Where a gradient was on its way through the step and ended, though real numbers went on.
+/// Detects that a gradient's path ended within the step, though floating-point values continued.
 void CompiledNetwork::find_break(const Step& step) {
   const auto& inputs = step.planned.inputs();
   const Places differentiable = step.planned.differentiable();

@@ -31,7 +31,7 @@ struct CallHook final : ::torch::autograd::FunctionPreHook {
   std::function<void()> call;
 };
 
-/// Calls it from within a backward pass of torch's.
+/// Runs `call` within a backward pass of torch.
 void within_backward(std::function<void()> call) {
   const at::AutoGradMode recording(true);
   const at::Tensor leaf = at::zeros({}).requires_grad_(true);
@@ -40,8 +40,8 @@ void within_backward(std::function<void()> call) {
   ::torch::autograd::backward({root}, {{}});
 }
 
-/// With what later versions of torch ask besides: skip_all_reduce_unused_params,
-/// use_python_reducer, and sizes of single buckets.
+/// Adds parameters of later versions of torch: skip_all_reduce_unused_params, use_python_reducer,
+/// and sizes of single buckets.
 template <class Reducer, class... Given>
 std::unique_ptr<Reducer> made(const Given&... given) {
   using Sizes = std::vector<std::int64_t>;
@@ -90,7 +90,7 @@ const ValueMap& ReducedGradients::run(const Batch& batch, const GradientRun& how
         "(GradientLayer::accumulated)");
   }
   GradientRun mine = how;
-  // The Reducer counts ranks alike; where less counts at one, its loss counts less.
+  // The Reducer weighs ranks equally; a rank with less weight scales its loss down.
   const double share = loss_weight().share(ranks_, batch) * ranks_.ranks();
   if (share != 1) {
     if (!inner().takes_factor()) {
@@ -133,7 +133,7 @@ void ReducedGradients::make_reducer() {
   count_ = parameters.size();
   reducer_.reset();
   if (count_ == 0) return;
-  // d5's parameters are in the order in which backpropagation ends with them already.
+  // d5's parameters are already in the order in which backpropagation ends with them.
   const auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(
       parameters, {static_cast<std::size_t>(options_.first_bucket_bytes),
                    static_cast<std::size_t>(options_.bucket_bytes)}));

@@ -21,21 +21,21 @@ namespace d5::torch {
 
 class CommunicatorGroup;
 
-/// As torch's DistributedDataParallel takes them. Units: bytes.
+/// Options of torch's DistributedDataParallel. Units: bytes.
 struct ReducerOptions {
   std::int64_t bucket_bytes = std::int64_t{25} << 20, first_bucket_bytes = std::int64_t{1} << 20;
   std::string hook = "none";  ///< "float16": buckets travel as such
 };
 
-/// Gradients of all ranks' samples: torch's `Reducer`, the engine of DistributedDataParallel, is
-/// told of each when it is final, and averages them in its own buckets while backpropagation goes
-/// on. Any executor's: a gradient is final where d5 says so.
+/// Gradients over all ranks' samples. torch's `Reducer`, the engine of DistributedDataParallel, is
+/// notified of each final gradient and averages them in its own buckets while backpropagation
+/// continues. It works with any executor: a gradient is final when d5 announces it.
 ///
-/// What torch's Reducer does after the last bucket it does within a backward pass of its own; so
-/// the gradient that came last is told within a small one of ours.
+/// The Reducer must complete the last bucket within a backward pass of torch; so the last gradient
+/// is announced within a small one.
 class ReducedGradients final : public GradientDecorator {
  public:
-  /// `own` is null where `group` is another library's.
+  /// `own` is null if `group` belongs to another library.
   ReducedGradients(std::shared_ptr<GradientSource> inner, std::shared_ptr<Communicator> ranks,
                    c10::intrusive_ptr<c10d::ProcessGroup> group,
                    c10::intrusive_ptr<CommunicatorGroup> own, ReducerOptions options);
@@ -59,7 +59,7 @@ class ReducedGradients final : public GradientDecorator {
   class Listener;
   void make_reducer();
   void begin();
-  /// Tells the Reducer of parameter `index`, or keeps it for the end where it is the last.
+  /// Announces parameter `index` to the Reducer, or defers it to the end if it is the last.
   void ready(std::size_t index);
   void tell_last();
 

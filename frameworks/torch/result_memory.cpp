@@ -20,8 +20,8 @@ namespace {
 
 thread_local ResultMemory* current = nullptr;
 
-/// Blocks of d5's that torch holds now. Torch frees by address alone (oneDNN through raw_allocate),
-/// so that every address has to be looked up; mostly there is nothing to look in.
+/// Blocks of d5 that torch currently holds. Torch frees by address only (oneDNN through
+/// raw_allocate), so every address must be looked up; usually the table is empty.
 class ServedBlocks {
  public:
   void add(void* block) {
@@ -78,7 +78,7 @@ void release(void* block) {
 
 }  // namespace
 
-/// Torch's allocator, with offers first, and d5's budget of all that it gives out.
+/// Torch's allocator, extended by offers and by d5's memory budget.
 class OfferingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
@@ -146,7 +146,7 @@ void ResultMemory::deliver(at::ArrayRef<at::Tensor> results) {
            results[i].scalar_type() == targets_[i].scalar_type();
   };
   const int count = std::min<int>(count_, int(results.size()));
-  // A result that took another's block must leave it before that block is written.
+  // A result in another's block must leave it before that block is written.
   for (int i = 0; i < count; ++i) {
     if (results[i].defined() && targets_[i].defined() && !in_place(i)) {
       moved[i] = lies_in_offer(results[i]) ? results[i].clone() : results[i];

@@ -8,14 +8,14 @@
 
 namespace d5::torch {
 
-/// Which allocation of just as many bytes as a result has is the result's: oneDNN takes others
-/// before it, of what it computes in its own layout. Learned from call to call of one kernel; a
-/// result that is in none of them gets the first one for good.
+/// Identifies a result's allocation among those of the same size: oneDNN makes others before it for
+/// its own layouts. Learned over the calls of one kernel. A result that is found in none of them
+/// gets the first one from then on.
 class ResultTurn {
  public:
-  /// How many to pass over.
+  /// Number of allocations to skip.
   [[nodiscard]] int passed_over() const { return passed_over_; }
-  /// The result was elsewhere, the offered block `taken` by another, or by none.
+  /// Reports that the result was elsewhere; the offered block was `taken` by another, or by none.
   void missed(bool taken) {
     if (tries_left_ == 0) return;
     if (taken) {
@@ -30,16 +30,15 @@ class ResultTurn {
   int passed_over_ = 0, tries_left_ = 3;
 };
 
-/// Makes torch functions without an out variant (convolution, its gradients) put their results
-/// into d5's memory: while an object lives, an allocation on this thread of exactly as many bytes
-/// as an offered block has, the first or that of its turn, is served with that block instead of new
-/// memory.
+/// Makes torch functions without an out variant (convolution, its gradients) write results to d5's
+/// memory: while an object lives, an allocation on this thread with exactly the size of an offered
+/// block, the first one or the one of its turn, gets that block instead of new memory.
 ///
 ///     ResultMemory memory;
 ///     memory.offer(y);
 ///     memory.deliver({at::convolution(...)});   // nothing is copied if it already lies in y
 ///
-/// Whether a result landed there is checked, never assumed: one that did not is copied.
+/// Whether a result landed there is checked; one that did not is copied.
 class ResultMemory {
  public:
   static constexpr int kMost = 8;
@@ -49,16 +48,18 @@ class ResultMemory {
   ResultMemory(const ResultMemory&) = delete;
   ResultMemory& operator=(const ResultMemory&) = delete;
 
-  /// `target` is dense, and nobody reads its memory while the call runs. An undefined one takes a
-  /// place without offering anything. `turn` is of the result, and outlives this.
+  /// `target` is dense, and its memory is not read during the call. An undefined one takes a place
+  /// without an offer. `turn` belongs to the result, and must outlive this.
   void offer(const at::Tensor& target, ResultTurn* turn = nullptr);
-  /// Stops offering, then puts `results[i]` into the `i`th target. Undefined pairs are passed over.
+  /// Stops offering, then copies `results[i]` to the `i`th target if needed. Undefined pairs are
+  /// skipped.
   void deliver(at::ArrayRef<at::Tensor> results);
 
-  /// True while torch holds a tensor in an offered block.
+  /// Whether torch holds a tensor in an offered block.
   [[nodiscard]] static bool is_lent(const void* block);
 
-  /// Once, while the plug-in is loaded: puts the allocator that knows of offers before torch's own.
+  /// Installs the allocator with offers before torch's own; called once, when the plug-in is
+  /// loaded.
   static void install();
 
  private:

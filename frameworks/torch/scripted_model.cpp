@@ -21,8 +21,8 @@ namespace {
 
 namespace jit = ::torch::jit;
 
-/// While it lives, notes whether a run reads a number out of a tensor that it computed: a graph
-/// would hold the number of this run.
+/// Detects, while it lives, whether a run reads a number from a computed tensor: a graph would
+/// contain the number of this run.
 class ReadNumbers {
  public:
   ReadNumbers() : handle_(at::addThreadLocalCallback(callback())) { any_ = false; }
@@ -52,9 +52,9 @@ class ReadNumbers {
                     ", which a recorded run cannot hold; torch:torch runs it");
 }
 
-/// Says what torch's kernels call as torch's modules do, which is how its passes over frozen graphs
-/// know it: they fold batch normalizations into convolutions, reorder filters once, and keep
-/// MKL-DNN's layout from node to node.
+/// Rewrites kernels' calls to the forms of torch's modules, which its passes over frozen graphs
+/// recognise: they fold batch normalizations into convolutions, reorder filters once, and keep
+/// MKL-DNN's layout between nodes.
 void say_as_modules(std::shared_ptr<jit::Graph>& graph) {
   jit::SubgraphRewriter rewriter;
   rewriter.RegisterRewritePattern(R"(
@@ -68,7 +68,7 @@ void say_as_modules(std::shared_ptr<jit::Graph>& graph) {
       %y = aten::_convolution(%x, %w, %b, %strides, %pads, %dilations, %transposed, %more, %groups,
                               %no, %no, %yes, %yes)
       return (%y))");
-  // Nobody reads the statistics or the places that these give besides, or else they stay.
+  // Replaces nodes whose further outputs, statistics or indices, have no reader; others stay.
   rewriter.RegisterRewritePattern(R"(
     graph(%x, %scale, %shift, %mean, %variance, %trains, %momentum, %epsilon):
       %y, %m, %v = aten::native_batch_norm(%x, %scale, %shift, %mean, %variance, %trains, %momentum,
@@ -104,13 +104,13 @@ class ScriptedModel final : public CompiledModel {
       given.push_back(wrap(inputs.at(input.name).tensor()));
     const auto run = [&](const jit::Stack& values) { return run_once(compiled, model, values); };
     (void)run(given);  // plans every node
-    if (!compiled.shapes_are_known()) refuse(model, "has shapes that data decide");
+    if (!compiled.shapes_are_known()) refuse(model, "has data-dependent shapes");
     jit::Module recorded("network");
     const ReadNumbers numbers;
     const auto [state, results] = jit::tracer::trace(
         given, run, [](const at::Tensor&) { return std::string(); }, /*strict=*/true,
         /*force_outplace=*/false, &recorded);
-    if (numbers.any()) refuse(model, "reads numbers out of tensors to choose what it calls");
+    if (numbers.any()) refuse(model, "reads numbers from tensors to choose what it calls");
     say_as_modules(state->graph);
     auto* forward = recorded._ivalue()->compilation_unit()->create_function(
         c10::QualifiedName(*recorded.type()->name(), "forward"), state->graph);
@@ -140,7 +140,7 @@ class ScriptedModel final : public CompiledModel {
   }
 
  private:
-  /// The network on what the tracer hands it.
+  /// Runs the network on the tracer's inputs.
   static jit::Stack run_once(CompiledNetwork& compiled, const onnx::Model& model,
                              const jit::Stack& given) {
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -155,8 +155,8 @@ class ScriptedModel final : public CompiledModel {
     return {c10::ivalue::Tuple::create(std::move(results))};
   }
 
-  /// Optimized if it runs so: there are graphs in which torch leaves a weight in MKL-DNN's layout
-  /// beside an input that is not. The second run is the first one that is as all others are.
+  /// Optimizes the graph if it then runs: in some graphs torch leaves a weight in MKL-DNN's layout
+  /// beside an input that is not. The second run is the first steady-state one.
   void freeze(const jit::Module& recorded, const jit::Stack& given) {
     const jit::Module frozen = jit::freeze(recorded);
     try {
@@ -178,7 +178,8 @@ std::unique_ptr<CompiledModel> script(const onnx::Model& model, const ModelTarge
                                       const OperatorRegistry& operators) {
   if (!target.loss.empty()) {
     throw Unsupported(
-        "torch:script runs frozen networks, which have no gradients; torch and torch:torch have");
+        "torch:script runs frozen networks, which have no gradients; torch and torch:torch have "
+        "gradients");
   }
   try {
     return std::make_unique<ScriptedModel>(model, operators);

@@ -8,12 +8,11 @@
 
 namespace d5::torch {
 
-/// A model as one TorchScript graph, frozen and optimized for inference. It is recorded while
-/// torch's own executor runs the model, so that it calls what that one calls. `operators` are
-/// torch's.
+/// A model as one TorchScript graph, frozen and optimized for inference. It is recorded from a run
+/// of torch's own executor, so that it makes the same calls. `operators` are torch's.
 ///
-/// Throws: Unsupported for gradients, and for a model that no recorded run can stand for: values of
-/// what was fed decide a shape or which function is called, or numbers are drawn.
+/// Throws: Unsupported for gradients, and for a model that a recorded run cannot represent: shapes
+/// or calls depend on values of inputs, or random numbers are drawn.
 [[nodiscard]] std::unique_ptr<CompiledModel> script(const onnx::Model& model,
                                                     const ModelTarget& target,
                                                     const OperatorRegistry& operators);

@@ -112,7 +112,7 @@ SteppedRecurrent::State SteppedRecurrent::step(const Direction& own, const at::T
   return {.h = gate(own, 0, wx + at::linear(state.h, own.r, bias(own.rb)))};
 }
 
-/// z, r, n: h' = (1 - z) n + z h, where n meets r h, or r times what comes from h.
+/// z, r, n: h' = (1 - z) n + z h, where n uses r h, or r times the linear map of h.
 SteppedRecurrent::State SteppedRecurrent::gru(const Direction& own, const at::Tensor& wx,
                                               const State& state) const {
   const std::int64_t two = 2 * hidden_, all = 3 * hidden_;

@@ -12,8 +12,8 @@ namespace d5::torch {
 enum class RecurrentKind { rnn, gru, lstm };
 [[nodiscard]] std::vector<std::string> usual_activations(RecurrentKind kind);
 
-/// RNN, GRU or LSTM as torch's functions step by step, where torch's own layers compute something
-/// else: sequences of several lengths, peepholes, a reset gate before the matrix, a clip, other
+/// RNN, GRU or LSTM as torch functions step by step, for cases in which torch's layers differ:
+/// sequences of several lengths, peepholes, a reset gate before the matrix, a clip, other
 /// activations.
 ///
 /// Shapes: x S,B,I; w D,G H,I; r D,G H,H; b D,2 G H; states D,B,H; p D,3 H; y S,D,B,H, with D
@@ -24,7 +24,7 @@ class SteppedRecurrent final : public TorchKernel {
   void call(Inputs inputs, Results results, const Random&) const override;
 
  private:
-  /// What steps of one direction read.
+  /// Inputs of the steps of one direction.
   struct Direction {
     at::Tensor w = {}, r = {}, wb = {}, rb = {}, p = {};  ///< without B or P undefined
     const GateActivation* activations = nullptr;
@@ -46,7 +46,7 @@ class SteppedRecurrent final : public TorchKernel {
   bool batch_first_, reversed_, linear_before_reset_, couples_;
   std::optional<double> clip_;
   std::vector<GateActivation> activations_;
-  mutable std::vector<at::Tensor> shown_;  ///< of each step, in a call; it stays for its memory
+  mutable std::vector<at::Tensor> shown_;  ///< of each step in a call; kept for its memory
 };
 
 }  // namespace d5::torch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// d5's memory as torch's tensors and back, without a copy.
+// Conversions between d5's and torch's tensors without a copy.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,7 +9,7 @@
 namespace d5::torch {
 
 [[nodiscard]] bool has_scalar_type(DType dtype);
-/// Throws: Unsupported for an element type that torch has none for.
+/// Throws: Unsupported for an element type that torch lacks.
 [[nodiscard]] at::ScalarType scalar_type(DType dtype);
 [[nodiscard]] DType dtype_of_scalar(at::ScalarType type);
 
@@ -17,16 +17,17 @@ namespace d5::torch {
   return {shape.dims().data(), shape.rank()};
 }
 
-/// Throws: Unsupported for a shape whose sizes torch cannot multiply; it leaves out no zero.
+/// Throws: Unsupported for a shape whose sizes overflow in torch, which multiplies even around
+/// zeros.
 void expect_holds(const Shape& shape);
 
-/// A torch tensor over d5's memory, which it does not keep alive.
+/// A non-owning torch tensor over d5's memory.
 [[nodiscard]] at::Tensor wrap(const Tensor& tensor);
-/// A d5 tensor over torch's memory, which it keeps alive. Copies one that is not contiguous.
+/// A d5 tensor that shares ownership of torch's memory. Copies a non-contiguous one.
 [[nodiscard]] Tensor share(const at::Tensor& tensor);
 
-/// The last tensor that was wrapped: buffers of a plan stay where they are, so that wrapping
-/// happens on its first run only. All have the same type and shape.
+/// Caches the last wrapped tensor. A plan's buffers do not move, so only its first run wraps them.
+/// All must have the same type and shape.
 class TensorView {
  public:
   [[nodiscard]] at::Tensor& of(const Tensor& tensor) {

@@ -9,7 +9,7 @@
 namespace d5::torch {
 namespace {
 
-/// uint64 as int64 in the same order, and back.
+/// Maps uint64 to int64 in the same order, and back.
 at::Tensor shifted(const at::Tensor& x) {
   return at::bitwise_xor(x, std::numeric_limits<std::int64_t>::lowest());
 }

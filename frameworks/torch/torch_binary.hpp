@@ -10,7 +10,7 @@
 
 namespace d5::torch {
 
-/// Sums a gradient in the shape of a result over what was broadcast from one operand.
+/// Sums a gradient in the result's shape over the dimensions in which an operand was broadcast.
 class Summed {
  public:
   Summed(const Shape& operand, const Shape& result);
@@ -22,15 +22,15 @@ class Summed {
   Sizes dims_;
 };
 
-/// One an input; none where no gradient is wanted.
+/// One per input; none if no gradient is needed.
 [[nodiscard]] std::vector<Summed> sums_of(const PlanContext& context);
 
-/// One function, as torch has it and on what torch lacks.
+/// A binary function in torch, with treatments of types that torch lacks.
 struct BinaryFunction {
   enum class Gradient { autograd, sum, difference, product };
-  /// How it takes unsigned integers of more than 8 bits, for which torch has next to no arithmetic:
-  /// by itself; or those of up to 32 bits as int64 and those of 64 bits not at all, as int64 of the
-  /// same bits, or as int64 in the same order.
+  /// Treatment of unsigned integers of more than 8 bits, for which torch has hardly any arithmetic:
+  /// natively; up to 32 bits as int64 and 64 bits not at all; as int64 with the same bits; or as
+  /// int64 in the same order.
   enum class Unsigned { native, narrow, bits, order };
 
   at::Tensor (*call)(const at::Tensor& a, const at::Tensor& b);
@@ -38,7 +38,7 @@ struct BinaryFunction {
   Gradient gradient = Gradient::autograd;
   Unsigned large = Unsigned::native;
 
-  /// Whether `call` and `write` take the type as it is.
+  /// Whether `call` and `write` accept the type directly.
   [[nodiscard]] bool takes(at::ScalarType type) const;
   [[nodiscard]] at::Tensor operator()(const at::Tensor& a, const at::Tensor& b) const;
 };

@@ -14,7 +14,7 @@
 namespace d5::torch {
 namespace {
 
-/// What is wrong with one value, or nothing; one that is left out or not known yet is no obstacle.
+/// Reason why a value is unsupported; empty if it is supported, missing or not known yet.
 std::string obstacle(const ValueDesc& desc) {
   if (desc.kind == ValueKind::none) return {};
   if (!desc.is_tensor()) return to_string(desc) + "; it takes tensors only";
@@ -43,7 +43,7 @@ void for_each_value(const PlanContext& context, F&& f) {
   for (std::size_t i = 0; i < context.output_count(); ++i) f(context.output_value(i));
 }
 
-/// No where one of the node's values is what torch cannot do.
+/// False if torch does not support one of the node's values.
 Support without(Support result, bool (*lacks)(const ValueDesc&), const PlanContext& context) {
   for_each_value(context, [&](const ValueDesc& desc) {
     if (result && lacks(desc)) {
@@ -85,7 +85,7 @@ void rethrow(const std::string& who) {
   const auto says = [&](const char* what) { return who + ": torch says: " + what; };
   try {
     throw;
-  } catch (const MemoryError& error) {  // of `OfferingAllocator`
+  } catch (const MemoryError& error) {  // thrown by `OfferingAllocator`
     throw MemoryError(says(error.what()));
   } catch (const Error&) {
     throw;
@@ -95,7 +95,7 @@ void rethrow(const std::string& who) {
     throw ValueError(says(error.what_without_backtrace()));
   } catch (const std::bad_alloc&) {
     throw MemoryError(says("there is not enough memory"));
-  } catch (const std::exception& error) {  // of the libraries that torch calls
+  } catch (const std::exception& error) {  // thrown by libraries that torch calls
     throw ValueError(says(error.what()));
   }
 }
@@ -125,8 +125,8 @@ TorchKernel::TorchKernel(const PlanContext& context)
 
 void TorchKernel::forward(OpContext& context) {
   CallSpans::follow_trace();
-  // InferenceMode does the same here, and takes longer to enter and leave than a small function
-  // runs.
+  // InferenceMode has the same effect, but entering and leaving it takes longer than a small
+  // function.
   const at::AutoDispatchBelowADInplaceOrView without_autograd;
   try {
     run(context);
@@ -161,7 +161,7 @@ void TorchKernel::run(OpContext& context) {
   call(arguments(context), results_, {});
   for (std::size_t i = 0; i < results_.size(); ++i) {
     if (planned_[i] && results_[i].sizes() != out(context, i).sizes()) {
-      throw ContractError(context.who() + ": torch computes another shape than infer says");
+      throw ContractError(context.who() + ": torch computes a shape that differs from infer's");
     }
   }
   memory.deliver(results_);
@@ -171,7 +171,7 @@ void TorchKernel::run(OpContext& context) {
   }
 }
 
-/// Copies a result for which no memory was on offer.
+/// Copies a result for which no memory was offered.
 void TorchKernel::put(OpContext& context, std::size_t i) {
   const at::Tensor& result = results_[i];
   if (planned_[i]) {
@@ -196,7 +196,7 @@ void TorchKernel::differentiate(GradContext& context) {
   tape_.outputs.clear();  // and with them torch's graph
 }
 
-/// Runs `call` under autograd, and that backward.
+/// Runs `call` under autograd, and its backward pass.
 void TorchKernel::record(GradContext& context) {
   const c10::InferenceMode recording(false);
   const at::AutoGradMode grad_mode(true);

@@ -20,25 +20,25 @@
 namespace d5::torch {
 
 using Sizes = std::vector<std::int64_t>;
-/// A node's inputs as torch's tensors; left-out ones are undefined.
+/// A node's inputs as torch tensors; missing ones are undefined.
 using Inputs = std::span<const at::Tensor>;
-/// A place for each of its outputs, to be filled; those that nobody wants may stay undefined.
+/// A slot for each of its outputs, to be filled; unused ones may stay undefined.
 using Results = std::span<at::Tensor>;
-/// What kernels that draw random numbers draw from.
+/// Source of random numbers for kernels.
 using Random = std::optional<at::Generator>;
 
-/// One ONNX node as calls of torch. `call` is all that a kernel must have: torch's own executor
-/// strings `call`s together under autograd, `forward` is a `call` whose results lie in d5's memory,
-/// and `backward` runs `call` again under autograd. A kernel that matters overrides `run` with
-/// torch's out variants and `differentiate` with torch's derivative.
+/// One ONNX node as calls of torch. A kernel must only have `call`: torch's own executor chains
+/// `call`s under autograd, `forward` is a `call` with results in d5's memory, and `backward` runs
+/// `call` again under autograd. Important kernels override `run` with torch's out variants and
+/// `differentiate` with torch's derivative.
 ///
-/// Constructors get the PlanContext and prepare what shapes and constant inputs decide. All that
-/// decides an output's shape is constant then.
+/// Constructors get the PlanContext and prepare everything that depends on shapes and constant
+/// inputs. Inputs that determine an output's shape are constant then.
 class TorchKernel : public Kernel {
  public:
   explicit TorchKernel(const PlanContext& context);
 
-  /// The outputs as functions of the inputs, differentiable where autograd records.
+  /// The outputs as functions of the inputs, differentiable while autograd records.
   virtual void call(Inputs inputs, Results results, const Random& random) const = 0;
   /// Whether outputs depend on more than the shapes of the inputs.
   [[nodiscard]] virtual bool reads_values() const { return true; }
@@ -48,7 +48,7 @@ class TorchKernel : public Kernel {
   [[nodiscard]] KernelTraits traits() const override { return {.backward_reads_outputs = {}}; }
 
  protected:
-  /// Both run without autograd recording, on inference tensors.
+  /// Both run without autograd, on inference tensors.
   virtual void run(OpContext& context);
   virtual void differentiate(GradContext& context);
 
@@ -80,12 +80,13 @@ class TorchKernel : public Kernel {
 
   static constexpr std::size_t kMostSaved = 2;
   const onnx::Node& node_;
-  // Their sizes stay as they were made: references into them are handed out.
+  // Never resized, as references into them are handed out.
   std::vector<TensorView> inputs_, outputs_, saved_, grad_outputs_, grad_inputs_;
   std::vector<bool> planned_;  ///< outputs whose memory is there before the run
   std::vector<at::Tensor> arguments_, results_;
-  std::vector<ResultTurn> turns_;  ///< of `results_`
-  /// What autograd sees: no inference tensors. `gradients` are of `wanted`, the leaves at `places`.
+  std::vector<ResultTurn> turns_;  ///< for `results_`
+  /// Tensors that autograd sees, not inference tensors. `gradients` are those of `wanted`, the
+  /// leaves at `places`.
   struct Tape {
     std::vector<TensorView> leaves, grad_outputs;
     std::vector<at::Tensor> wanted, outputs, output_gradients, gradients;
@@ -94,16 +95,16 @@ class TorchKernel : public Kernel {
   Tape tape_;
 };
 
-/// Traits of kernels whose gradient depends on shapes alone.
+/// Traits of kernels with gradients that depend only on shapes.
 inline constexpr KernelTraits kBackwardReadsNothing{.backward_reads_inputs = {},
                                                     .backward_reads_outputs = {}};
 
-/// An input that may be left out.
+/// An optional input.
 [[nodiscard]] inline std::optional<at::Tensor> given(Inputs inputs, std::size_t i) {
   if (i >= inputs.size() || !inputs[i].defined()) return std::nullopt;
   return inputs[i];
 }
-/// Small floats as what torch computes with; others as they are.
+/// Converts small floats to the type that torch computes with; others are unchanged.
 [[nodiscard]] inline at::Tensor widened(const at::Tensor& x) {
   return x.to(at::toOpMathType(x.scalar_type()));
 }
@@ -112,22 +113,22 @@ inline constexpr KernelTraits kBackwardReadsNothing{.backward_reads_inputs = {},
   return std::int64_t(normalize_axis(axis, context.shape(0).rank(), context.who()));
 }
 
-/// In a handler: what torch, or a library of its, threw, in d5's words. Throws: Unsupported for an
-/// element type that torch's function lacks, MemoryError, ValueError for all else; d5's own errors
-/// as they are.
+/// Call it in a handler: rethrows exceptions of torch and its libraries as d5's. Throws:
+/// Unsupported for an element type that torch's function lacks; MemoryError; ValueError for all
+/// others; d5's own errors unchanged.
 [[noreturn]] void rethrow(const std::string& who);
 
-/// Whether torch has tensors for all values: what kernels need that convert, or copy bytes.
+/// Whether torch has tensors for all values; for kernels that convert types or copy bytes.
 [[nodiscard]] Support converts(const PlanContext& context);
-/// The same for kernels that move elements: floats of 8 bits torch only converts.
+/// The same for kernels that move elements: torch can only convert 8-bit floats.
 [[nodiscard]] Support stores(const PlanContext& context);
-/// The same for kernels that compute: on unsigned integers of more than 8 bits torch has next to
-/// no arithmetic.
+/// The same for kernels that compute: torch has hardly any arithmetic on unsigned integers of more
+/// than 8 bits.
 [[nodiscard]] Support computes(const PlanContext& context);
-/// The same for windows, which torch slides over no tensor without elements.
+/// The same for windows, which torch does not apply to empty tensors.
 [[nodiscard]] Support computes_some(const PlanContext& context);
 
-/// Registers `K`, made from a PlanContext and `arguments`, for the nodes that `check` says yes to.
+/// Registers `K`, made from a PlanContext and `arguments`, for nodes that `check` accepts.
 template <std::derived_from<TorchKernel> K, class View, class... Arguments>
 void add(OperatorRegistry& registry, Support (*check)(const PlanContext&), Arguments... arguments) {
   registry.add_kernel<View>(

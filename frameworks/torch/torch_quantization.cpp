@@ -11,7 +11,7 @@
 namespace d5::torch {
 namespace {
 
-/// Of an integer type that numbers are quantized to.
+/// Range of an integer type of quantized numbers.
 std::pair<double, double> range_of(at::ScalarType type) {
   switch (type) {
     case at::kByte:
@@ -43,7 +43,7 @@ at::Tensor to_float8(const at::Tensor& x, at::ScalarType type, bool saturates) {
   const double largest = largest_of(type);
   if (saturates) return at::clamp(wide, -largest, largest).to(type);
   if (type != at::kFloat8_e4m3fn) return wide.to(type);
-  // Some versions of torch saturate: from here on numbers are nearer to the next that there were.
+  // Some versions of torch saturate; numbers above this would round to a value beyond the largest.
   constexpr double kOverflows = 464;
   return wide.masked_fill(wide.abs() > kOverflows, std::numeric_limits<float>::quiet_NaN())
       .to(type);

@@ -13,7 +13,7 @@
 
 namespace d5::torch {
 
-/// A window in torch's words: a list of numbers for each of the last `rank` spatial dimensions.
+/// A window in torch's form: a list of numbers for each of the last `rank` spatial dimensions.
 struct TorchWindow {
   std::vector<std::int64_t> kernel, strides, dilations, begin, end;
   std::vector<std::int64_t> zeros;    ///< the padding of an input that `pad` padded
@@ -35,7 +35,7 @@ struct TorchWindow {
       dilations.push_back(axis.dilation);
       begin.push_back(axis.pad_begin);
       end.push_back(axis.pad_end);
-      // As much behind as the last window reads, too.
+      // Includes elements that the last window reads beyond the padding.
       amounts.insert(amounts.begin(),
                      {axis.pad_begin, axis.pad_end + std::max<std::int64_t>(read - whole, 0)});
       symmetric = symmetric && axis.pad_begin == axis.pad_end;
@@ -47,7 +47,8 @@ struct TorchWindow {
     zeros.assign(rank, 0);
   }
 
-  /// Of a pooling operator's view: over two dimensions at least, as torch's functions are.
+  /// Window of a pooling operator's view, over at least two dimensions, as torch's functions
+  /// require.
   template <class View>
   static TorchWindow of_pooling(const View& view, const InferContext& context) {
     const auto attributes = WindowAttributes::of(view);
@@ -55,13 +56,13 @@ struct TorchWindow {
     return {window, std::max<std::size_t>(window.rank, 2)};
   }
 
-  /// `x` with the padding written out.
+  /// `x` with explicit padding.
   [[nodiscard]] at::Tensor pad(const at::Tensor& x, const at::Scalar& value) const {
     return at::constant_pad_nd(x, amounts, value);
   }
 };
 
-/// One spatial dimension as the second of two, which is where `of_pooling` has it.
+/// Represents one spatial dimension as the second of two, as `of_pooling` does.
 inline at::Tensor lifted(const at::Tensor& x) { return x.dim() == 3 ? x.unsqueeze(2) : x; }
 
 }  // namespace d5::torch

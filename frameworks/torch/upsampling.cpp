@@ -33,7 +33,7 @@
 
 namespace d5::torch {
 
-/// All with the same arguments: the sizes of the changed dimensions, and of the whole input.
+/// All have the same arguments: the sizes of the changed dimensions, and of the whole input.
 struct Upsampling::Function {
   using Scale = std::optional<double>;
   at::Tensor (*forward)(const at::Tensor& x, at::IntArrayRef to, bool corners, const Scale* scales);
@@ -74,7 +74,7 @@ std::span<const Upsampling::Function, 3> Upsampling::functions_of(Kind kind) {
   using Two = Over<0, 1>;
   using Three = Over<0, 1, 2>;
   constexpr Function kNone{};
-  // In the order of Kind; over one, two and three dimensions.
+  // Functions in the order of Kind, over one, two and three dimensions.
   static constexpr Function kFunctions[][3] = {
       {One::select<at::upsample_nearest1d, at::upsample_nearest1d_backward_out>,
        Two::select<at::upsample_nearest2d, at::upsample_nearest2d_backward_out>,
@@ -100,7 +100,7 @@ std::optional<Upsampling> Upsampling::of(Kind kind, Ends ends, at::IntArrayRef x
   const auto functions = functions_of(kind);
   const std::int64_t first = std::ranges::min(axes, {}, &ResizedAxis::dim).dim;
   const std::size_t changed = x.size() - std::size_t(first);
-  // One over more dimensions does it as well: those in front have size 1.
+  // A function over more dimensions also works: leading ones have size 1.
   std::size_t rank = changed;
   while (rank <= functions.size() && !functions[rank - 1].forward) ++rank;
   if (rank > functions.size()) return std::nullopt;

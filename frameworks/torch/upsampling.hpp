@@ -11,14 +11,13 @@
 
 namespace d5::torch {
 
-/// One dimension that becomes another. `length` is the output's size before it was cut to an
-/// integer.
+/// A resized dimension. `length` is the output's size before truncation to an integer.
 struct ResizedAxis {
   std::int64_t dim, input, output;
   double scale, length;
 };
 
-/// One of torch's functions that resize the last dimensions of a tensor, and its derivative.
+/// One of torch's functions to resize the last dimensions of a tensor, and its derivative.
 class Upsampling {
  public:
   enum class Kind {
@@ -29,17 +28,17 @@ class Upsampling {
     antialiased_linear,
     antialiased_cubic,
   };
-  /// How `Kind`s that interpolate place the first and the last element.
+  /// Alignment of the first and last element in interpolating `Kind`s.
   enum class Ends { halves, corners };
 
-  /// Of a tensor of size `x`, of which `axes` change; nothing if torch has it not over so many
+  /// For a tensor of size `x` with resized `axes`; empty if torch does not support that number of
   /// dimensions.
   static std::optional<Upsampling> of(Kind kind, Ends ends, at::IntArrayRef x,
                                       std::span<const ResizedAxis> axes);
 
   /// Differentiable where autograd records.
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) const;
-  /// Writes the gradient of x, whose memory is dense.
+  /// Writes the gradient of x, which has dense memory.
   void backward(at::Tensor& dx, const at::Tensor& dy) const;
 
  private:
@@ -51,10 +50,10 @@ class Upsampling {
 
   const Function* function_ = nullptr;
   bool corners_ = false;
-  // What torch sees: 1, all in front of the first axis, and the dimensions that change.
+  // Shape that torch sees: 1, all dimensions before the first axis, and the resized ones.
   std::vector<std::int64_t> input_, output_;
   std::vector<std::int64_t> to_, shape_;       // the last of output_; the result's
-  std::vector<std::optional<double>> scales_;  // as many as to_
+  std::vector<std::optional<double>> scales_;  // as many as in `to_`
 };
 
 }  // namespace d5::torch

@@ -30,7 +30,7 @@ def share(call: str, tensor: torch.Tensor) -> _d5.Tensor:
 
 def one(call: str, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
     if len(tensors) != 1:
-        raise Unsupported(f"d5 {call}: given {len(tensors)} tensors, expected one a rank")
+        raise Unsupported(f"d5 {call}: given {len(tensors)} tensors, expected one per rank")
     return tensors[0]
 
 

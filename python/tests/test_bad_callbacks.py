@@ -52,7 +52,7 @@ def test_an_executor_is_not_asked_for_a_run_within_its_own(what):
     executor = d5.executor(scaled())
     executor.inference(FEED)
     executor.add_event(Once(lambda: what(executor)))
-    with pytest.raises(d5.ValueError, match="by its own hook or operator, within a run"):
+    with pytest.raises(d5.ValueError, match="within its own run, from a hook or an operator"):
         executor.inference(FEED)
     assert executor.inference(FEED)["z"].numpy().tolist() == [1, 1, 1]
 
@@ -70,7 +70,7 @@ def test_an_operator_does_not_run_its_own_executor():
     network.add_node("RunsItself", ["x"], ["y"], domain="bad_callbacks")
     network.add_output("y")
     made.append(d5.executor(network))
-    with pytest.raises(d5.ValueError, match="within a run") as raised:
+    with pytest.raises(d5.ValueError, match="within its own run") as raised:
         made[0].inference(FEED)
     assert any(entry.name == "forward" for entry in raised.traceback)
 
@@ -102,7 +102,7 @@ def test_an_edit_that_training_cannot_go_on_with_is_refused_where_it_is_made():
         def after_batch(self, trainer, batch, outputs):
             trainer.optimizer.network.remove_node("relu1")
 
-    with pytest.raises(d5.ValueError, match="'relu1.out' cannot be taken out: MaxPool 'pool1' needs it") as raised:
+    with pytest.raises(d5.ValueError, match="'relu1.out' cannot be removed: MaxPool 'pool1' needs it") as raised:
         train(Edit())
     assert any(entry.name == "after_batch" for entry in raised.traceback)
 

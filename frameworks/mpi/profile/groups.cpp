@@ -8,7 +8,7 @@
 namespace d5::mpi {
 namespace {
 
-/// Which ranks of MPI_COMM_WORLD those of `group` are, which is freed.
+/// Ranks in MPI_COMM_WORLD of the ranks of `group`, which is freed.
 std::vector<int> world_ranks_of(MPI_Group group) {
   MPI_Group world = MPI_GROUP_NULL;
   PMPI_Comm_group(MPI_COMM_WORLD, &world);

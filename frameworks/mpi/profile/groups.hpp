@@ -11,19 +11,19 @@
 
 namespace d5::mpi {
 
-/// What is known of a communicator, or a window.
+/// Properties of a communicator or a window.
 struct Group {
   std::string name;
   int rank = 0, size = 1;
   bool joins_two_groups = false;  ///< an inter-communicator: peers are ranks of the other
-  std::vector<int> world_ranks;   ///< of its ranks
+  std::vector<int> world_ranks;   ///< its ranks in MPI_COMM_WORLD
   std::vector<int> to, from;      ///< neighbours, where it has a topology
 };
 
-/// What is known of the communicators and windows of this process. What it tells stays, also when
-/// they are freed.
+/// Known communicators and windows of this process. Returned references stay valid after these are
+/// freed.
 ///
-/// Thread safety: all of it.
+/// Thread safety: all members.
 class Groups {
  public:
   /// Lives as long as the process.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives of a part for each neighbour in a communicator's topology. What a rank says to
-// itself, or across an end of a grid, is not counted.
+// Collectives with a part for each neighbour in a communicator's topology. Messages to the rank
+// itself, or across an end of a grid, are not counted.
 #include <vector>
 
 #include "recorded_call.hpp"
@@ -8,7 +8,7 @@
 namespace d5::mpi {
 namespace {
 
-/// `bytes_of(i)` is of the part of neighbour i.
+/// `bytes_of(i)` gives the bytes of neighbour i's part.
 template <class BytesOf>
 std::int64_t sum(const Group& group, const std::vector<int>& neighbours, const BytesOf& bytes_of) {
   std::int64_t all = 0;
@@ -25,7 +25,7 @@ Moved among_neighbours(const Group& group, const SentTo& sent_to,
   return {MPI_PROC_NULL, sum(group, group.to, sent_to), sum(group, group.from, received_from)};
 }
 
-/// The same number of one type for each, a number for each, a number and a type for each.
+/// Equal counts of one type for all; counts per rank; counts and types per rank.
 auto equal(int count, MPI_Datatype type) {
   return [=, part = bytes(count, type)](std::size_t) { return part; };
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access to other ranks' memory, counted as `MemoryWindow` counts it, by the rank whose memory it
-// is; and the calls that order it, whose time is what the accesses took.
+// Access to other ranks' memory, counted as in `MemoryWindow`, by the rank that owns the memory;
+// and synchronisation calls, in which the accesses spend their time.
 #include "recorded_call.hpp"
 
 namespace d5::mpi {
 namespace {
 
-/// What a rank does to its own part is a call without bytes.
+/// Access of a rank to its own part is a call without bytes.
 Moved at(const Group& group, int target, std::int64_t sent, std::int64_t received) {
   if (target == MPI_PROC_NULL) return {};
   if (target == group.rank) return {target, 0, 0};
   return {target, sent, received};
 }
-/// Nothing is sent of what only fetches.
+/// An operation that only fetches sends nothing.
 std::int64_t bytes_sent(int count, MPI_Datatype type, MPI_Op op) {
   return op == MPI_NO_OP ? 0 : bytes(count, type);
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives of a part for each rank. What is MPI_IN_PLACE, or is not read
-// on a rank, tells nothing there.
+// Collectives with a part for each rank. Parameters that are MPI_IN_PLACE, or not read on a rank,
+// give no size there.
 #include "recorded_call.hpp"
 
 namespace d5::mpi {
 namespace {
 
-/// What a rank sends, or gets, as the call's parameters tell it.
+/// A part that a rank sends or receives, by the call's parameters.
 struct Part {
   int count;
   MPI_Datatype type;
   [[nodiscard]] std::int64_t bytes() const { return mpi::bytes(count, type); }
 };
-/// Parts for, or from, each rank of a group.
+/// The parts sent to, or received from, each rank of a group.
 struct Parts {
   const int* counts;
   MPI_Datatype type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages from one rank, which may be any; the status tells whose it was, and how long.
+// Messages from one rank, or from any; the status gives the sender and the size.
 #include "recorded_call.hpp"
 
 #define D5_RECEIVE_PARAMETERS \
@@ -16,7 +16,7 @@ using namespace d5::mpi;
 
 namespace {
 
-/// Two halves, of which the time and the call are the first's.
+/// A pair of halves; the time and the call belong to the first.
 template <class Call>
 int send_and_receive(const char* name, MPI_Comm comm, const Moved& out, MPI_Status* asked,
                      const Call& call) {
@@ -61,7 +61,7 @@ int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype type, int to, int t
       });
 }
 
-// mpi4py receives what it does not know the size of so.
+// mpi4py uses it to receive messages of unknown size.
 int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   return complete_call(
       "MPI_Mprobe", Ranks{comm}, [&] { return PMPI_Mprobe(from, tag, comm, message, status); },

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is around each call of MPI that a program makes where this library is loaded before MPI's:
-// it does what it did, through the profiling interface, and is recorded. Where it fails, what it
-// would have moved is not counted.
+// Wrappers of MPI calls, for programs that load this library before MPI's. Each calls MPI through
+// the profiling interface and is recorded. The traffic of a failed call is not counted.
 //
-// A call is a row: its name, PARAMETERS and ARGUMENTS in brackets, AMONG whose ranks it is, and
-// what it MOVED, in which `group` is those ranks. PARAMETERS are those of the blocking call; a
-// started one has a request after them.
+// A call is a row: its name, PARAMETERS and ARGUMENTS in brackets, AMONG which ranks it is, and the
+// data it MOVED, in which `group` is those ranks. PARAMETERS are those of the blocking call; a
+// non-blocking one has a request after them.
 #pragma once
 
 #include <mpi.h>
@@ -26,7 +25,7 @@ struct Window {
   [[nodiscard]] const Group& group() const { return Groups::here().of_window(window); }
 };
 
-/// A call that is complete when it returns. `moved(group)` is asked afterwards.
+/// A call that is complete when it returns. `moved(group)` is evaluated afterwards.
 template <class Among, class Call, class MovedBy>
 int complete_call(const char* name, const Among& among, const Call& call, const MovedBy& moved) {
   const Stopwatch watch;
@@ -50,7 +49,7 @@ int started_call(const char* name, const Among& among, MPI_Request* request, con
   return code;
 }
 
-/// A persistent request: each start of it is a call.
+/// A persistent request: each start counts as a call.
 template <class Among, class Call, class MovedBy>
 int prepared_call(const char* name, const Among& among, MPI_Request* request, const Call& call,
                   const MovedBy& moved) {
@@ -80,5 +79,5 @@ int prepared_call(const char* name, const Among& among, MPI_Request* request, co
   }
 #define D5_STARTED(...) D5_WITH_REQUEST(started_call, __VA_ARGS__)
 #define D5_PREPARED(...) D5_WITH_REQUEST(prepared_call, __VA_ARGS__)
-/// A call and its started form.
+/// A call and its non-blocking form.
 #define D5_BOTH(NAME, STARTED, ...) D5_COMPLETE(NAME, __VA_ARGS__) D5_STARTED(STARTED, __VA_ARGS__)

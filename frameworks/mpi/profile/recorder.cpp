@@ -14,7 +14,7 @@ Recorder& Recorder::here() {
 
 void Recorder::add_line(const UnderWay& one, int calls) {
   const Group& group = *one.group;
-  const auto peer = static_cast<std::size_t>(one.moved.peer);  // nobody's is beyond all
+  const auto peer = static_cast<std::size_t>(one.moved.peer);  // -1 (none) is beyond all
   Line& line =
       lines_[{one.call, &group, peer < group.world_ranks.size() ? group.world_ranks[peer] : -1}];
   line.calls += calls;
@@ -38,7 +38,7 @@ void Recorder::start(MPI_Request request, const char* call, const Group& group, 
 void Recorder::add_started(MPI_Request request, const UnderWay& one) {
   const auto [place, fresh] = under_way_.try_emplace(request, one);
   if (fresh) return;
-  // Calls that were complete at once may share a handle.
+  // Calls that complete immediately may share a handle.
   add_line(place->second);
   place->second = one;
 }
@@ -107,7 +107,7 @@ MPI_Comm Recorder::matched(MPI_Message message) {
 
 std::vector<ProfileRow> Recorder::rows() {
   const std::lock_guard lock(mutex_);
-  for (const auto& [request, one] : under_way_) add_line(one);  // nobody waited for them
+  for (const auto& [request, one] : under_way_) add_line(one);  // never completed
   under_way_.clear();
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

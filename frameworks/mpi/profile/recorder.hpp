@@ -14,39 +14,39 @@
 
 namespace d5::mpi {
 
-/// What a call says to whom; ranks are those of its communicator. Bytes are counted as `Traffic`
-/// counts them.
+/// Traffic of a call with a peer; ranks are those of its communicator. Bytes are counted as in
+/// `Traffic`.
 struct Moved {
   int peer = MPI_PROC_NULL;
   std::int64_t sent = 0, received = 0;
 };
 
-/// What this rank's calls moved, and how long they took. It calls PMPI alone, so that it never
-/// hears itself.
+/// Traffic and times of this rank's calls. It calls only PMPI functions, so that it never records
+/// itself.
 ///
-/// Thread safety: all of it.
+/// Thread safety: all members.
 class Recorder {
  public:
-  /// Lives as long as the process: MPI may be finalised by whatever runs last.
+  /// Lives as long as the process, because MPI may be finalised very late.
   static Recorder& here();
 
-  /// `call` is a literal, and known by its address.
+  /// `call` is a literal, identified by its address.
   void add(const char* call, const Group& group, const Moved& moved, double seconds, int calls = 1);
-  /// A started call: it is added when it is complete.
+  /// A non-blocking call: added when it is complete.
   void start(MPI_Request request, const char* call, const Group& group, const Moved& moved,
              double seconds);
-  /// A persistent request, by the name of the call that made it, and each start of it; MPI may
-  /// give it another handle then.
+  /// A persistent request, under the name of the call that made it; each start may give it another
+  /// handle.
   void prepare(MPI_Request request, const char* call, const Group& group, const Moved& moved);
   void start_prepared(MPI_Request before, MPI_Request request, double seconds);
-  /// Nobody waits for it any more, nor starts it.
+  /// The request is freed: it will be neither waited for nor started.
   void free(MPI_Request request);
   [[nodiscard]] bool knows(MPI_Request request);
-  /// Time of a wait or a test for it.
+  /// Records the time of a wait or a test for the request.
   void wait(MPI_Request request, double seconds);
-  /// `status` is of a receive whose bytes are known now; null: nobody knows them.
+  /// `status` is that of a receive, whose size is now known; null: the size stays unknown.
   void complete(MPI_Request request, const MPI_Status* status);
-  /// A message that was matched, and is received later.
+  /// A matched message, to be received later.
   void match(MPI_Message message, MPI_Comm comm);
   [[nodiscard]] MPI_Comm matched(MPI_Message message);
   [[nodiscard]] std::vector<ProfileRow> rows();
@@ -71,11 +71,11 @@ class Recorder {
   struct UnderWay {
     const char* call;
     const Group* group;
-    Moved moved;  // of a receive bytes below 0: its status tells them
+    Moved moved;  // negative bytes of a receive: its status gives them
     double seconds;
   };
 
-  // With the lock held.
+  // The lock must be held.
   void add_started(MPI_Request request, const UnderWay& one);
   void add_line(const UnderWay& one, int calls = 1);
 

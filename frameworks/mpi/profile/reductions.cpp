@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives that say the same to all, and those that compute.
+// Collectives that send the same to all, and reductions.
 #include "recorded_call.hpp"
 
 namespace d5::mpi {

@@ -77,7 +77,7 @@ void print_summary(const std::vector<ProfileRow>& rows, int ranks, double second
 const char* write_records(const std::vector<ProfileRow>& rows, int ranks, const char* file) {
   Dl_info info{};
   if (!dladdr(reinterpret_cast<const void*>(&report), &info) || !info.dli_fname) {
-    return "this library does not find itself";
+    return "the path of this library is unknown";
   }
   const auto plugin =
       std::filesystem::absolute(info.dli_fname).parent_path() / "d5" / "d5_framework_mpi.so";
@@ -103,7 +103,7 @@ void report() {
   if (rank != 0) return;
   print_summary(rows, ranks, seconds);
   if (dlsym(RTLD_DEFAULT, "mpi_send_")) {
-    std::fprintf(stderr, "calls from Fortran are not among them: they go past libd5_pmpi.so\n");
+    std::fprintf(stderr, "calls from Fortran are not included: they bypass libd5_pmpi.so\n");
   }
   const char* file = std::getenv("D5_PMPI_OUT");
   if (!file || !*file) {

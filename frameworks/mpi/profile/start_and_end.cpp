@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begin and end of MPI, of communicators and of windows.
+// Creation and destruction of MPI, communicators and windows.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -15,14 +15,16 @@ namespace {
 
 bool seen = false;
 
-/// A program in Fortran passes by from begin to end; the first rank says so, where Open MPI tells
-/// which it is.
+/// Reports a Fortran program that bypassed this library from begin to end; on the first rank, if
+/// Open MPI reveals which it is.
 __attribute__((destructor)) void tell_unseen() {
   int started = 0;
   PMPI_Initialized(&started);
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   if (!started || seen || (rank && std::string_view(rank) != "0")) return;
-  std::fprintf(stderr, "d5: this program started MPI past libd5_pmpi.so: Fortran is not seen\n");
+  std::fprintf(
+      stderr,
+      "d5: this program started MPI without libd5_pmpi.so: calls from Fortran are not seen\n");
 }
 
 }  // namespace

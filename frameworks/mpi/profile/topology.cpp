@@ -4,7 +4,7 @@
 namespace d5::mpi {
 namespace {
 
-/// Of each dimension the one before, then the one behind.
+/// In each dimension the previous neighbour, then the next.
 void add_grid(MPI_Comm comm, Group& group) {
   int dimensions = 0;
   PMPI_Cartdim_get(comm, &dimensions);

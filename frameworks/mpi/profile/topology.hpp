@@ -7,7 +7,7 @@
 
 namespace d5::mpi {
 
-/// To whom a rank's neighbourhood collectives say something and from whom they hear, in MPI's
+/// Ranks to which a rank's neighbourhood collectives send, and from which they receive, in MPI's
 /// order; MPI_PROC_NULL across an end of a grid.
 void add_neighbours(MPI_Comm comm, Group& group);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits and tests for started calls, and starts of prepared ones.
+// Waits and tests for non-blocking calls, and starts of persistent ones.
 #include <algorithm>
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace d5::mpi {
 namespace {
 
-/// A wait or a test of one request. `is_done()` tells, where it went well, whether it is complete.
+/// A wait or a test of one request. After a success, `is_done()` returns whether it is complete.
 template <class Call, class IsDone>
 int wait_for_one(MPI_Request* request, MPI_Status* status, const Call& call,
                  const IsDone& is_done) {
@@ -25,8 +25,8 @@ int wait_for_one(MPI_Request* request, MPI_Status* status, const Call& call,
   return code;
 }
 
-/// Of several; `status_of(i, statuses)` is null for a request that is not complete. A failure tells
-/// it of those that are none any more; one that is prepared always is.
+/// The same for several; `status_of(i, statuses)` is null for a request that is not complete. After
+/// a failure, requests that were reset are complete; persistent ones always are.
 template <class Call, class StatusOf>
 int wait_for(int count, MPI_Request* requests, MPI_Status* statuses, const Call& call,
              const StatusOf& status_of) {
@@ -95,7 +95,7 @@ int MPI_Testany(int count, MPI_Request* requests, int* index, int* done, MPI_Sta
 }
 
 namespace {
-/// Of `done` requests, which are at `indices`. MPI_UNDEFINED is below 0.
+/// Status of one of `done` requests with `indices`. MPI_UNDEFINED is negative.
 auto status_of_some(const int* done, const int* indices) {
   return [=](int i, const MPI_Status* told) -> const MPI_Status* {
     const int* end = indices + std::max(*done, 0);

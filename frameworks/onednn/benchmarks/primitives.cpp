@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and matrix products in d5, beside the calls of oneDNN that somebody would write by
-// hand: weights of inference reordered once, all else in rows on both ends, in every call. One
-// table of ratios: `bench_onednn_primitives --benchmark_filter=ratio`.
+// Compares convolutions and matrix products in d5 with hand-written calls of oneDNN: weights of
+// inference are reordered once, everything else is row-major at both ends of every call. One table
+// of ratios: `bench_onednn_primitives --benchmark_filter=ratio`.
 #include <fmt/format.h>
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -46,7 +46,7 @@ memory turned(d5::Tensor& tensor) {
   return {in_rows(tensor).permute_axes({1, 0}), processor(), tensor.raw()};
 }
 
-/// What runs one after another; `keep` is what it uses.
+/// Calls run one after another; `keep` owns what they use.
 struct Calls {
   std::vector<std::pair<dnnl::primitive, std::unordered_map<int, memory>>> all;
   std::vector<d5::Tensor> keep;
@@ -58,14 +58,14 @@ struct Calls {
   void reorder(const memory& from, const memory& to) {
     add(dnnl::reorder(from, to), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
   }
-  /// `from`, reordered in each run where `desc` is another layout.
+  /// `from`, reordered in each run if `desc` is another layout.
   memory read(const memory& from, const memory::desc& desc) {
     if (from.get_desc() == desc) return from;
     const memory to(desc, processor());
     reorder(from, to);
     return to;
   }
-  /// What a primitive writes as `desc`; `write_back` brings it to `to`.
+  /// Memory that a primitive writes as `desc`; `write_back` reorders it to `to`.
   memory write(const memory& to, const memory::desc& desc) {
     return to.get_desc() == desc ? to : memory(desc, processor());
   }

@@ -9,7 +9,7 @@ namespace {
 using BatchNormalizationView = onnx::nodes::BatchNormalization;
 using Flags = dnnl::normalization_flags;
 
-/// Shapes: x N,C,d...; all statistics C, which oneDNN has in float32.
+/// Shapes: x N,C,d...; all statistics C, in float32.
 class BatchNormalization final : public OneDnnKernel {
  public:
   explicit BatchNormalization(PlanContext& context) : OneDnnKernel(context) {
@@ -53,12 +53,12 @@ class BatchNormalization final : public OneDnnKernel {
   using Forward = dnnl::batch_normalization_forward::primitive_desc;
   using Backward = dnnl::batch_normalization_backward::primitive_desc;
 
-  /// Of the batch, which backward reads.
+  /// Statistics of the batch, which backward reads.
   Argument statistics(const Desc& desc) {
     return context().wants_backward() ? save(desc) : forward_.scratch(desc);
   }
 
-  /// The running statistics take in those of the batch.
+  /// Updates the running statistics with the batch's.
   void add_running(std::size_t i, const Argument& batch, std::size_t k, float momentum) {
     const dnnl::sum::primitive_desc sum(engine(), rows(context().output(k)),
                                         {momentum, 1 - momentum},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of two elements, broadcast: a table.
+// Binary functions with broadcasting: a table.
 #include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "matrix_product.hpp"
@@ -11,14 +11,14 @@ namespace {
 using Algorithm = dnnl::algorithm;
 namespace nodes = onnx::nodes;
 
-/// The first operand has to be whole: where the order does not matter, the other comes first.
+/// The first operand must not be broadcast: if the order does not matter, operands are swapped.
 bool is_symmetric(Algorithm algorithm) {
   return algorithm == Algorithm::binary_add || algorithm == Algorithm::binary_mul ||
          algorithm == Algorithm::binary_max || algorithm == Algorithm::binary_min ||
          algorithm == Algorithm::binary_eq;
 }
 
-/// Operands of y's shape and type are read in its layout.
+/// Reads operands of y's shape and type in y's layout.
 void add_binary(Pass& pass, Algorithm algorithm, const Argument& a, const Argument& b,
                 const Argument& y) {
   const Dims whole = y.desc.get_dims();
@@ -35,18 +35,19 @@ void add_binary(Pass& pass, Algorithm algorithm, const Argument& a, const Argume
            {{DNNL_ARG_SRC_0, a}, {DNNL_ARG_SRC_1, b}}, {{DNNL_ARG_DST, y}});
 }
 
-/// Operands that are broadcast to an output.
+/// Operator whose operands are broadcast to an output.
 class Broadcasting : public OneDnnKernel {
  protected:
   using OneDnnKernel::OneDnnKernel;
 
-  /// In the output's dimensions: as it is found where it is the output's like, in rows otherwise.
+  /// Operand in the output's dimensions: in its layout if it has the output's shape, otherwise
+  /// row-major.
   Argument operand(std::size_t i) {
     const TensorDesc &desc = context().input(i), &y = context().output(0);
     if (desc.shape == y.shape && desc.dtype == y.dtype) return input_as_found(i);
     return input(i).as(padded_rows(desc, y.shape.rank()));
   }
-  /// The output as the first of `operands` that is not in rows; others are reordered.
+  /// The output takes the layout of the first operand that is not row-major; others are reordered.
   Argument output_like(const std::vector<Argument>& operands) {
     for (const Argument& one : operands) {
       if (one.desc != rows(one.desc.get_dims(), one.desc.get_data_type())) {
@@ -96,7 +97,7 @@ class Binary final : public Broadcasting {
     }
   }
 
-  /// Of dy's shape, in scratch memory.
+  /// The result has dy's shape, in scratch memory.
   Argument combined(Algorithm algorithm, const Argument& dy, const Argument& other) {
     const Argument result = backward_.scratch(dy.desc);
     add_binary(backward_, algorithm, dy, other, result);
@@ -104,7 +105,7 @@ class Binary final : public Broadcasting {
   }
 };
 
-/// Sum, Max and Min of any number of inputs: one after another, into the output.
+/// Sum, Max and Min of any number of inputs, accumulated in the output.
 class Variadic final : public Broadcasting {
  public:
   Variadic(PlanContext& context, Algorithm algorithm) : Broadcasting(context) {

@@ -12,7 +12,7 @@ namespace {
 
 using Conv = onnx::nodes::Conv;
 using ConvTranspose = onnx::nodes::ConvTranspose;
-using ConvIn = Conv::In;  // of both
+using ConvIn = Conv::In;  // for both operators
 
 /// Shapes: x N,C,spatial; w M,C/group,kernel; b M; y N,M,spatial.
 struct Forward {
@@ -89,7 +89,7 @@ class Convolution final : public OneDnnKernel {
   using DataDesc = typename Direction::DataDesc;
   using WeightsDesc = typename Direction::WeightsDesc;
   static constexpr auto kAlgorithm = Direction::kAlgorithm;
-  static constexpr std::size_t kZ = 3;  ///< what FusedConv adds before its activation
+  static constexpr std::size_t kZ = 3;  ///< FusedConv's operand that is added before the activation
 
   [[nodiscard]] ForwardDesc forward_desc() const {
     dnnl::post_ops behind;
@@ -109,7 +109,7 @@ class Convolution final : public OneDnnKernel {
                   {{DNNL_ARG_DIFF_SRC, grad_input(ConvIn::X)}});
   }
 
-  /// By bias, too: oneDNN sums it up on the way.
+  /// Includes the bias, which oneDNN sums along the way.
   void add_backward_weights(const ForwardDesc& forward, const Argument& dy) {
     const bool by_bias = context().wants_grad(ConvIn::B);
     const Desc bias = by_bias ? rows(context().input(ConvIn::B)) : Desc();
@@ -129,16 +129,16 @@ class Convolution final : public OneDnnKernel {
   Desc x_, weights_, y_;
 };
 
-/// The gradient of a single input channel is refused: oneDNN 3.2 fills it up to 16, or takes
-/// products whose columns it adds up on one core, and needs several times as long as the reference,
-/// which the plan asks next in a mix. Forward, and the gradients of weights, are fast.
+/// Refuses the gradient of a single input channel: oneDNN 3.2 pads it to 16, or uses products whose
+/// columns it sums on one core, and takes several times as long as the reference, which a mixed
+/// plan tries next. Forward, and gradients of weights, are fast.
 Support but_for_lone_channels(const PlanContext& context) {
   if (Support support = floats(context); !support) return support;
   const bool is_lone = context.shape(ConvIn::X)[1] == 1 && context.shape(ConvIn::W)[0] > 1;
   if (!is_lone || !context.wants_grad(ConvIn::X)) return {};
   return {
-      "the gradient of a single input channel, in which it is several times as slow as the "
-      "reference; mix it, onednn+reference"};
+      "the gradient of a single input channel, which is several times slower than in the "
+      "reference; combine them, onednn+reference"};
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of each element by itself: a table. Log and Softplus are not in it: oneDNN's are wrong
-// by up to 5e-7 where they are near 0.
+// Elementwise functions: a table. Log and Softplus are missing: oneDNN's are wrong by up to 5e-7
+// near 0.
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -15,11 +15,11 @@ namespace {
 using Algorithm = dnnl::algorithm;
 namespace nodes = onnx::nodes;
 
-/// f(x; alpha, beta) and how backward computes it.
+/// f(x; alpha, beta), and the algorithm of its backward.
 struct Function {
   Algorithm algorithm;
   float alpha = 0, beta = 0;
-  /// One that reads y instead of x, or `undef`: then y may lie where x was.
+  /// A backward that reads y instead of x, or `undef`: with it y may overwrite x.
   Algorithm from_output = Algorithm::undef;
 };
 
@@ -57,14 +57,14 @@ void add_function(OperatorRegistry& registry, FunctionOf function_of) {
   add<Elementwise, View>(registry, floats, function_of);
 }
 
-/// The bound that input `i` is, or the attribute of old opsets. Throws: Unsupported where only
-/// running tells it.
+/// Bound from input `i`, or from the attribute of old opsets. Throws: Unsupported if it is known
+/// only at run time.
 float bound(const PlanContext& context, std::size_t i, std::string_view attribute,
             float otherwise) {
   if (const auto* value = context.node().attribute<float>(attribute)) return *value;
   if (!context.has_input(i)) return otherwise;
   const Tensor* constant = context.constant(i);
-  if (!constant) throw Unsupported(context.who() + ": oneDNN clips to bounds that are constant");
+  if (!constant) throw Unsupported(context.who() + ": oneDNN's clip requires constant bounds");
   float result = 0;
   dispatch(FloatTypes{}, constant->dtype(), context.who(),
            [&]<class T>() { result = float(constant->item<T>()); });
@@ -73,10 +73,10 @@ float bound(const PlanContext& context, std::size_t i, std::string_view attribut
 
 Function clip(const PlanContext& context) {
   using Limits = std::numeric_limits<float>;
-  // Before opset 11 a bound that is left out was the last finite number.
+  // Before opset 11 a missing bound was the largest finite number.
   const float most = context.node().opset < 11 ? Limits::max() : Limits::infinity();
   const float low = bound(context, 1, "min", -most), high = bound(context, 2, "max", most);
-  if (low > high) throw Unsupported(context.who() + ": oneDNN clips to no empty range");
+  if (low > high) throw Unsupported(context.who() + ": oneDNN cannot clip to an empty range");
   return {Algorithm::eltwise_clip_v2, low, high, Algorithm::eltwise_clip_v2_use_dst_for_bwd};
 }
 
@@ -123,7 +123,7 @@ void register_elementwise(OperatorRegistry& registry) {
   });
   add_function<nodes::Clip>(registry, clip);
   add<Elementwise, nodes::Round>(registry, floats, FunctionOf([](const PlanContext&) -> Function {
-                                   return {A::eltwise_round};  // to the nearest, ties to even
+                                   return {A::eltwise_round};  // rounds to nearest, ties to even
                                  }));
 }
 

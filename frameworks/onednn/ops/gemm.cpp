@@ -26,7 +26,7 @@ class Gemm final : public OneDnnKernel {
                .backward_reads_outputs = activation_.reads()};
     if (!context.wants_backward()) return;
     const Argument dy = activation_.differentiate(backward_, output(0), grad_output(0));
-    // Into rows always: for a result that is transposed oneDNN has plain loops alone.
+    // Always row-major: for a transposed result oneDNN has only plain loops.
     if (context.wants_grad(GemmIn::A)) {
       const bool is_turned = GemmView(context.node()).transA() != 0;
       add_product(backward_, is_turned ? b_ : dy, is_turned ? turned(dy) : turned(b_),
@@ -44,7 +44,7 @@ class Gemm final : public OneDnnKernel {
   }
 
  private:
-  /// alpha / beta comes first and beta behind C, so that C needs no scaled copy.
+  /// Scales by alpha / beta first, and by beta after C, so that C needs no scaled copy.
   void add_forward() {
     const bool adds = context().has_input(GemmIn::C) && beta_ != 0;
     dnnl::post_ops behind = scaled(adds ? alpha_ / beta_ : alpha_);

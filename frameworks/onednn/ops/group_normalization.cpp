@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalization of groups of channels of each sample: GroupNormalization, and
-// InstanceNormalization, where a channel is a group. oneDNN's batch normalization does it with
-// groups in the place of channels.
+// InstanceNormalization, in which each channel is a group. It uses oneDNN's batch normalization
+// with groups as channels.
 #include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"
@@ -10,7 +10,7 @@ namespace d5::onednn {
 namespace {
 
 namespace nodes = onnx::nodes;
-using InstanceNormalizationIn = nodes::InstanceNormalization::In;  // of both
+using InstanceNormalizationIn = nodes::InstanceNormalization::In;  // for both operators
 
 class GroupNormalization final : public OneDnnKernel {
  public:
@@ -46,7 +46,7 @@ class GroupNormalization final : public OneDnnKernel {
   }
 };
 
-/// Before opset 21 a group has one scale, and the standard deprecates it.
+/// Before opset 21 a group has one scale; the standard deprecates that form.
 Support scales_channels(const PlanContext& context) {
   if (context.node().opset < 21) return {"GroupNormalization before opset 21"};
   return floats(context);

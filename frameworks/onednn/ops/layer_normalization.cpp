@@ -11,7 +11,7 @@ using LayerNormalizationView = onnx::nodes::LayerNormalization;
 using Flags = dnnl::normalization_flags;
 
 /// Shapes: x as rows,columns, normalised along each row; scale and shift one row; mean and inverse
-/// deviation one number a row.
+/// deviation one number per row.
 class LayerNormalization final : public OneDnnKernel {
  public:
   explicit LayerNormalization(PlanContext& context) : OneDnnKernel(context) {
@@ -100,7 +100,7 @@ class LayerNormalization final : public OneDnnKernel {
         {DNNL_ARG_DIFF_SRC, gradient(In::X, DNNL_ARG_DIFF_SRC, x)},
         {DNNL_ARG_DIFF_SCALE, gradient(In::Scale, DNNL_ARG_DIFF_SCALE, scale)}};
     if (context().has_input(In::B)) {
-      reads.push_back({DNNL_ARG_SHIFT, row(input(In::B), columns)});  // asked for, not needed
+      reads.push_back({DNNL_ARG_SHIFT, row(input(In::B), columns)});  // required, though unused
       writes.push_back({DNNL_ARG_DIFF_SHIFT, gradient(In::B, DNNL_ARG_DIFF_SHIFT, scale)});
     }
     backward_.add(backward, reads, writes);

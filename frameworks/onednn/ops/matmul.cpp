@@ -15,7 +15,7 @@ class MatMul final : public OneDnnKernel {
     const ProductDescs descs(context.input(0), context.input(1), context.output(0));
     const Argument a = input(0).as(descs.a), b = input(1).as(descs.b);
     const Desc& y = descs.y;
-    // A single matrix is mostly a parameter, reordered once.
+    // A single matrix is usually a parameter, reordered once.
     const bool is_matrix = context.shape(1).rank() == 2;
     const Desc weights = is_matrix ? preferred_weights(a.desc, b.desc, y) : b.desc;
     add_product(forward_, a, input_in(1, b.desc, weights), output(0).as(y));

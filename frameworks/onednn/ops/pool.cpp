@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling, 1 to 3 spatial dimensions; global pooling is a window over all of the input.
+// Pooling, 1 to 3 spatial dimensions; global pooling is a window over the whole input.
 #include <algorithm>
 #include <array>
 
@@ -24,8 +24,8 @@ Window window_of(const PlanContext& context) {
 template <class View>
 Support pools(const PlanContext& context) {
   const Window window = window_of<View>(context);
-  if (OneDnnWindow(window).misses) return {"a window that lies on padding alone"};
-  // oneDNN goes through every tap, d5's reference through those on the input.
+  if (OneDnnWindow(window).misses) return {"a window that covers only padding"};
+  // oneDNN visits every tap, d5's reference only those on the input.
   const auto is_far_larger = [](const WindowAxis& axis) { return axis.kernel > 4 * axis.input; };
   if (std::ranges::any_of(window.axes, is_far_larger)) {
     return {"a window of more than four times the input's size"};
@@ -62,14 +62,14 @@ class Pool : public OneDnnKernel {
   }
 
  protected:
-  /// Of the largest element its place in the window, where somebody needs it.
+  /// Index of the largest element in each window, if it is needed.
   [[nodiscard]] const Argument& taps() const { return taps_; }
 
  private:
   Argument taps_;
 };
 
-/// Indices, the second output, are places in the whole input; along columns for `storage_order` 1.
+/// Indices, the second output, refer to the whole input; column-major for `storage_order` 1.
 class MaxPool final : public Pool {
  public:
   explicit MaxPool(PlanContext& context)

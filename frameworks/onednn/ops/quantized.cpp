@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of bytes, as quantized networks have them: r = scale (q - zero_point).
+// Products of bytes in quantized networks: r = scale (q - zero_point).
 #include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "matrix_product.hpp"
@@ -11,30 +11,30 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// A product and what its attributes take from the node's inputs.
+/// A product with scales and zero points from the node's inputs.
 class Quantized : public OneDnnKernel {
  protected:
   using OneDnnKernel::OneDnnKernel;
 
-  /// Input `i` scales the primitive's argument `name`; one of many numbers along the first `split`
-  /// dimensions.
+  /// Input `i` is the scale of the primitive's argument `name`; with several numbers, along the
+  /// first `split` dimensions.
   void add_scale(int name, std::size_t i, int split = 1) {
     const bool is_single = context().input(i).elements() == 1;
     attributes_.set_scales_mask(name, is_single ? 0 : (1 << split) - 1);
     reads_.push_back({DNNL_ARG_ATTR_SCALES | name, input(i)});
   }
-  /// Input `i` is the zero point of the primitive's argument `name`.
+  /// Uses input `i` as the zero point of the primitive's argument `name`.
   void add_zero_point(int name, std::size_t i) {
     if (!context().has_input(i)) return;
     if (context().input(i).elements() != 1) {
-      throw Unsupported(context().who() + ": oneDNN has one zero point a tensor");
+      throw Unsupported(context().who() + ": oneDNN has one zero point per tensor");
     }
     const Argument point = forward_.scratch(rows(Dims{1}, dnnl::memory::data_type::s32));
     forward_.reorder(input(i).as(rows(Dims{1}, data_type(context().dtype(i)))), point);
     attributes_.set_zero_points_mask(name, 0);
     reads_.push_back({DNNL_ARG_ATTR_ZERO_POINTS | name, point});
   }
-  /// Throws: Unsupported unless input `i` is left out or known to be zero.
+  /// Throws: Unsupported unless input `i` is missing or known to be zero.
   void expect_zero(std::size_t i) const {
     if (!context().has_input(i)) return;
     const Tensor* points = context().constant(i);
@@ -50,7 +50,7 @@ class Quantized : public OneDnnKernel {
   std::vector<Pass::Bound> reads_;
 };
 
-/// Shapes: as Conv's. `x` and `w`: which inputs they are.
+/// Shapes: as Conv's. `x` and `w` are input indices.
 class QuantizedConv : public Quantized {
  protected:
   using Quantized::Quantized;
@@ -105,7 +105,8 @@ class QLinearConv final : public QuantizedConv {
   }
 
  private:
-  /// ONNX quantizes the bias with the product of both scales; oneDNN adds real numbers.
+  /// The bias in real numbers, as oneDNN adds it; ONNX quantizes it with the product of both
+  /// scales.
   Argument real_bias() {
     const Argument bias =
         forward_.scratch(rows({context().input(In::B).elements()}, dnnl::memory::data_type::f32));
@@ -121,7 +122,7 @@ class QLinearConv final : public QuantizedConv {
   }
 };
 
-/// Shapes: as MatMul's. `a` and `b`: which inputs they are.
+/// Shapes: as MatMul's. `a` and `b` are input indices.
 class QuantizedMatMul : public Quantized {
  protected:
   using Quantized::Quantized;
@@ -154,7 +155,7 @@ class QLinearMatMul final : public QuantizedMatMul {
     for (const std::size_t i :
          {std::size_t{In::a_scale}, std::size_t{In::b_scale}, std::size_t{In::y_scale}}) {
       if (context.input(i).elements() == 1 && context.dtype(i) == DType::float32) continue;
-      throw Unsupported(context.who() + ": oneDNN has one scale of float32 a matrix");
+      throw Unsupported(context.who() + ": oneDNN has one float32 scale per matrix");
     }
     add_scale(DNNL_ARG_SRC, In::a_scale);
     add_scale(DNNL_ARG_WEIGHTS, In::b_scale);
@@ -166,10 +167,10 @@ class QLinearMatMul final : public QuantizedMatMul {
   }
 };
 
-/// The second operand is signed; `w`: which input it is.
+/// Requires a signed second operand; `w` is its index.
 template <std::size_t w>
 Support signed_weights(const PlanContext& context) {
-  if (context.dtype(w) != DType::int8) return {"weights that are not of int8"};
+  if (context.dtype(w) != DType::int8) return {"weights other than int8"};
   return numbers(context);
 }
 

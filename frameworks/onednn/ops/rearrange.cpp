@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves elements, or names their places anew: reorders.
+// Operators that move elements or change their indices: reorders.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// The same elements under another shape; a layout of oneDNN's is left on the way.
+/// The same elements with another shape; layouts of oneDNN are converted to row-major.
 class Relabel : public OneDnnKernel {
  public:
   explicit Relabel(PlanContext& context) : OneDnnKernel(context) {
@@ -34,7 +34,7 @@ class Transpose final : public OneDnnKernel {
     std::iota(perm.rbegin(), perm.rend(), std::int64_t{0});
     const auto told = nodes::Transpose(context.node()).perm();
     if (told && !told->empty()) perm = *told;
-    std::vector<int> place(std::max<std::size_t>(rank, 1));  // of x's dimensions in y
+    std::vector<int> place(std::max<std::size_t>(rank, 1));  // position of x's dimensions in y
     for (std::size_t i = 0; i < rank; ++i) place[std::size_t(perm[i])] = int(i);
     const Argument x = input_as_found(0);
     forward_.reorder(x.as(x.desc.permute_axes(place)), output(0));
@@ -46,7 +46,7 @@ class Transpose final : public OneDnnKernel {
   }
 };
 
-/// Drops nothing, whatever its ratio, which has to be one.
+/// Drops nothing; the ratio is only checked.
 class Dropout final : public Relabel {
   using View = nodes::Dropout;
   using Ratios = Join<FloatTypes, Types<Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ>>;
@@ -74,7 +74,7 @@ class Dropout final : public Relabel {
 
 Support moves(const PlanContext& context) { return numbers(context, {0}); }
 
-/// Dropout that drops nothing, which is all that oneDNN has of it.
+/// Dropout that drops nothing, the only one that oneDNN supports.
 Support keeps_all(const PlanContext& context) {
   const Tensor* trains = context.constant(nodes::Dropout::In::training_mode);
   if (context.node().opset < 12 && context.mode() == Mode::training) return {"Dropout that drops"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RNN, GRU and LSTM: a layer of oneDNN's cells.
+// RNN, GRU and LSTM as layers of oneDNN's cells.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -60,7 +60,7 @@ class Recurrent final : public OneDnnKernel {
     const CellDescs descs = cell_descs();
     const auto forward = cell_.forward(dnnl::convert_to_c(direction()), descs);
     std::vector<Pass::Bound> writes = results();
-    std::vector<Pass::Bound> behind = results();  // as backward reads them
+    std::vector<Pass::Bound> behind = results();  // in the form that backward reads
     if (const Desc workspace = forward.workspace_desc(); context.wants_backward()) {
       writes.push_back({DNNL_ARG_WORKSPACE, save(workspace)});
       behind.push_back(writes.back());
@@ -91,8 +91,8 @@ class Recurrent final : public OneDnnKernel {
   }
 
  private:
-  /// With zeros for what is left out: without a bias oneDNN has no cells, and without a state
-  /// before the first step its gradients of weights are wrong.
+  /// Inputs with zeros for missing ones: oneDNN has no cells without a bias, and without an initial
+  /// state its gradients of weights are wrong.
   [[nodiscard]] std::array<const Value*, RecurrentIn::P> completed(
       std::span<const Value* const> given) const {
     std::array<const Value*, RecurrentIn::P> result{};
@@ -105,7 +105,7 @@ class Recurrent final : public OneDnnKernel {
   [[nodiscard]] bool is_lstm() const { return cell_.kind == Kind::lstm; }
   [[nodiscard]] Dims state_dims() const { return {1, directions_, samples_, hidden_}; }
   [[nodiscard]] Dims wide_dims() const { return {steps_, samples_, directions_, hidden_}; }
-  /// Of y, in `wide_dims`; of a state, in `state_dims`: as ONNX has them.
+  /// View of y in `wide_dims`, or of a state in `state_dims`, as ONNX defines them.
   [[nodiscard]] Desc y_view() const {
     if (samples_first_) {
       return rows({samples_, steps_, directions_, hidden_}, kFloat).permute_axes({1, 0, 2, 3});
@@ -120,11 +120,11 @@ class Recurrent final : public OneDnnKernel {
     if (!samples_first_) return rows(context().input(RecurrentIn::X));
     return rows(context().input(RecurrentIn::X)).permute_axes({1, 0, 2});
   }
-  /// An input that may be left out.
+  /// An optional input.
   [[nodiscard]] static Argument given(std::size_t i, const Desc& desc) {
     return {Argument::Place::input, i, desc};
   }
-  /// Where a result stays until it is given to the node's outputs, and to backward.
+  /// Memory of a result until it is copied to the node's outputs, and for backward.
   Argument place(const Desc& desc) {
     return context().wants_backward() ? save(desc) : forward_.scratch(desc);
   }
@@ -151,7 +151,7 @@ class Recurrent final : public OneDnnKernel {
     return result;
   }
 
-  /// What `cells` read, weights and biases in oneDNN's order.
+  /// Inputs of `cells`, with weights and biases in oneDNN's order.
   std::vector<Pass::Bound> reads(Pass& pass, const dnnl::primitive_desc_base& cells) const {
     using Part = OrderedGates::Part;
     const auto ordered = [&](std::size_t i, const Desc& view, int name, Part part) {
@@ -169,7 +169,7 @@ class Recurrent final : public OneDnnKernel {
     return result;
   }
 
-  /// Ordered once where the executor keeps it, within `pass` otherwise.
+  /// Reordered once if the executor keeps it, otherwise within `pass`.
   [[nodiscard]] Argument ordered_input(Pass& pass, std::size_t i, const Desc& view,
                                        OrderedGates::Part part, const Desc& wanted) const {
     const OrderedGates gates(wanted, view, weights_, part);
@@ -187,7 +187,7 @@ class Recurrent final : public OneDnnKernel {
   std::int64_t steps_, samples_, inputs_, directions_, hidden_;
   RecurrentWeights weights_;
   Argument y_, h_end_, c_end_;
-  Value zeros_;  ///< in the place of biases, states and gradients that nobody gives
+  Value zeros_;  ///< for missing biases, states and gradients
 };
 
 void Recurrent::add_backward(const dnnl::primitive_desc_base& cells,
@@ -235,8 +235,8 @@ Support check_recurrent(const PlanContext& context) {
   const std::string op = context.node().op_type;
   if (context.node().opset < 7) return {op + " before opset 7"};
   if (context.dtype(RecurrentIn::X) != DType::float32)
-    return {op + " in another type than float32"};
-  if (context.has_input(RecurrentIn::sequence_lens)) return {op + " with lengths of its sequences"};
+    return {op + " in a type other than float32"};
+  if (context.has_input(RecurrentIn::sequence_lens)) return {op + " with sequence lengths"};
   if (context.has_input(RecurrentIn::P)) return {op + " with peepholes"};
   if (context.node().attribute<float>("clip")) return {op + " with clipped gates"};
   const auto* coupled = context.node().attribute<std::int64_t>("input_forget");

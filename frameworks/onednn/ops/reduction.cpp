@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions along some axes: a table.
+// Table of the reductions along some axes.
 #include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "matrix_product.hpp"
@@ -13,10 +13,10 @@ namespace nodes = onnx::nodes;
 
 struct Function {
   Algorithm algorithm;
-  float p = 0;  ///< of norms
+  float p = 0;  ///< exponent of norms
 };
 
-/// The input's sizes, with 1 along the reduced axes: all of them where none is named.
+/// The input's sizes, with 1 along the reduced axes; all axes if none is given.
 Dims reduced_dims(const PlanContext& context, const IntegersInput& axes) {
   Dims dims = dims_of(context.shape(0));
   if (!axes.given() || axes.values().empty()) return Dims(dims.size(), 1);
@@ -45,7 +45,7 @@ class Reduction final : public OneDnnKernel {
   }
 
  private:
-  /// Of sums and means: dy, divided by the count of a mean, is spread over dx.
+  /// Gradient of sums and means: broadcasts dy over dx, divided by the count for a mean.
   void add_backward(Algorithm algorithm, const Argument& x, const Argument& y) {
     if (algorithm != Algorithm::reduction_sum && algorithm != Algorithm::reduction_mean) {
       throw Unsupported(context().who() + ": oneDNN has no gradient of it");

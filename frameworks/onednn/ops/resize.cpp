@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize, where oneDNN's samples are ONNX's: the nearest for whole factors, linear between the
-// centres of pixels.
+// Resize, as far as oneDNN's sampling equals ONNX's: nearest for integer factors, linear between
+// the centres of pixels.
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 using ResizeView = onnx::nodes::Resize;
 using ResizeIn = ResizeView::In;
 
-/// Shapes: x N,C,spatial, 1 to 3 spatial dimensions; y alike.
+/// Shapes: x N,C,spatial, with 1 to 3 spatial dimensions; y likewise.
 class Resize final : public OneDnnKernel {
  public:
   explicit Resize(PlanContext& context) : OneDnnKernel(context) {
@@ -31,7 +31,7 @@ class Resize final : public OneDnnKernel {
   }
 };
 
-/// Whether factors that are given are those of the sizes, which is what oneDNN computes with.
+/// Whether given factors equal the ratios of sizes, with which oneDNN computes.
 bool factors_are_of_sizes(const PlanContext& context) {
   if (!context.has_input(ResizeIn::scales)) return true;
   const Tensor* scales = context.constant(ResizeIn::scales);
@@ -59,15 +59,15 @@ Support check_resize(const PlanContext& context) {
   const Shape &x = context.shape(ResizeIn::X), &y = context.output(0).shape;
   if (context.node().opset < 11) return {"Resize before opset 11"};
   if (x.rank() < 3 || x.rank() > 5 || x[0] != y[0] || x[1] != y[1]) {
-    return {"another than 1 to 3 spatial dimensions resized"};
+    return {"a number of resized spatial dimensions other than 1 to 3"};
   }
   if (view.axes() || view.antialias() != 0 || view.keep_aspect_ratio_policy() != "stretch" ||
       !factors_are_of_sizes(context)) {
-    return {"axes, antialias, another policy than stretch, or factors that are not those of sizes"};
+    return {"axes, antialias, a policy other than stretch, or scales that do not match the sizes"};
   }
   const std::string places = view.coordinate_transformation_mode();
   const std::string nearest = view.nearest_mode();
-  // Pixels of a whole factor lie within the pixel that they repeat, however places are counted.
+  // With an integer factor, pixels lie within the pixel that they repeat for any coordinate mode.
   const bool repeats = grows_by_whole_factors(context) &&
                        ((places == "half_pixel" && nearest.starts_with("round_prefer")) ||
                         (places == "asymmetric" && nearest == "floor"));

@@ -8,7 +8,7 @@ namespace {
 using Algorithm = dnnl::algorithm;
 namespace nodes = onnx::nodes;
 
-/// Along one axis; before opset 13 along all from the axis on, taken together.
+/// Along one axis; before opset 13, over all dimensions from the axis on together.
 template <class View>
 class Softmax final : public OneDnnKernel {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN's own layouts stay from node to node, and only there.
+// oneDNN's layouts are kept between its nodes, and only there.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
@@ -63,7 +63,7 @@ TEST_CASE("channels that fill no whole block are padded, and the padding is nowh
   Network network("odd");
   network.add_input("x", DType::float32, {2, 16, 12, 12});
   add_conv(network, "x", "c1", 16, 19);
-  network.add_node("Sigmoid", {"c1"}, {"s"});  // 0.5 in the padding, if nobody took care
+  network.add_node("Sigmoid", {"c1"}, {"s"});  // padding must not become 0.5
   add_conv(network, "s", "c2", 19, 21);
   network.add_node("GlobalAveragePool", {"c2"}, {"y"});
   network.add_output("y");

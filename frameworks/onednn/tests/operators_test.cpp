@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN's operators, forward and backward, as every framework's, and what it refuses.
+// Tests of oneDNN's operators, forward and backward, and of the cases that it refuses.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -70,7 +70,7 @@ TEST_CASE("the gradient of a single input channel's data goes to whom the plan a
     return planned_steps(*executor).front().framework;
   };
   CHECK(who_runs(1, true) == "reference");
-  CHECK(who_runs(1, false) == "onednn");  // as the first layer of a network is trained
+  CHECK(who_runs(1, false) == "onednn");  // as in training the first layer
   CHECK(who_runs(2, true) == "onednn");
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("oneDNN and LibTorch compute the same") {
     const auto records = test_forward(
         op_case, "onednn",
         {.reference = "torch", .tolerance = ForwardTolerance{.relative = 1e-4, .absolute = 1e-5}});
-    if (records.at(0).status == Status::unsupported) continue;  // by torch, in these types
+    if (records.at(0).status == Status::unsupported) continue;  // torch lacks these types
     expect_passed(records);
     ++compared;
   }

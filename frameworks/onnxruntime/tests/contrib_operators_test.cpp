@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reference makes of operators that only ONNX Runtime defines, against ONNX Runtime.
+// Compares the reference with ONNX Runtime for operators that only the latter defines.
 #include <catch2/catch.hpp>
 
 #include "d5/core/entries/framework.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime compiles and then fails at is said before, so that another framework takes it.
+// Known faults of ONNX Runtime are refused before planning, so that another framework runs the
+// node.
 #include <catch2/catch.hpp>
 
 #include "d5/core/errors/error.hpp"
@@ -12,7 +13,7 @@ using namespace d5;
 
 namespace {
 
-/// Who runs the one node of a case; the answer is the reference's.
+/// Framework that runs the single node of a case; its result equals the reference's.
 std::string who_runs(const std::string& line) {
   INFO(line);
   const Network network = open_model(line);
@@ -125,7 +126,7 @@ namespace {
 struct TransposedProduct {
   std::vector<std::int64_t> order;
   std::int64_t weight_rank = 2;
-  bool is_output = false;  ///< what is transposed leaves the network, too
+  bool is_output = false;  ///< the transposed tensor is an output, too
 };
 
 Network network_of(const TransposedProduct& told) {
@@ -155,7 +156,7 @@ TEST_CASE("a product of float16 by a constant behind a Transpose of its batch is
     CHECK_THROWS_WITH(run({order}), Catch::Contains("choose optimization=extended"));
     CHECK_NOTHROW(run({order}, "onnxruntime:session:optimization=extended"));
   }
-  // What it does not fuse it runs.
+  // The library runs nodes that it does not fuse.
   CHECK_NOTHROW(run({{0, 2, 1}}));
   CHECK_NOTHROW(run({{2, 1, 0}}));
   CHECK_NOTHROW(run({{1, 0, 2, 3}}));
@@ -177,5 +178,5 @@ TEST_CASE("texts are gathered one by one, and slices of several refused") {
   };
   const std::int64_t columns = GENERATE(1, -1);
   CHECK(gathered(columns) == std::vector<std::string>{"b", "d"});
-  CHECK_THROWS_WITH(gathered(0), Catch::Contains("slices of several texts"));
+  CHECK_THROWS_WITH(gathered(0), Catch::Contains("slices of several strings"));
 }

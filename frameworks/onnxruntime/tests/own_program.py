@@ -4,7 +4,7 @@
 
 usage: own_program.py [images|light [MODEL ...]]
 
-tests/level1_network/own_programs.py, which PYTHONPATH must know, says how. Exit status 4: a package or
+tests/level1_network/own_programs.py, which must be on PYTHONPATH, has the comparison. Exit status 4: a package or
 the models are missing.
 """
 
@@ -18,7 +18,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(4)
 
-# What d5 refuses and ONNX Runtime's own program computes, with the reason.
+# Tests that d5 refuses although ONNX Runtime's own program computes them, with the reason.
 REFUSED = {}
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is ONNX Runtime's own: options, its profile, values that are no plain tensors.
+// Features of ONNX Runtime: options, its profile, values that are not plain tensors.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -134,7 +134,7 @@ Network quotient(DType dtype, const std::string& op = "Div") {
   return network;
 }
 
-/// A network whose If computes the quotient of what it captures.
+/// A network whose If computes the quotient of captured values.
 Network quotient_within(DType dtype) {
   const auto branch = std::make_shared<onnx::Graph>();
   onnx::Node node;
@@ -159,12 +159,12 @@ Network quotient_within(DType dtype) {
 
 }  // namespace
 
-TEST_CASE("integers are not divided by what is computed on the way, which might be 0") {
+TEST_CASE("integers are not divided by what is computed in the network, which might be 0") {
   const std::string op = GENERATE("Div", "Mod");
   const auto executor = open_executor("onnxruntime:session", quotient(DType::int64, op));
   const Tensor ones = Tensor::vector<std::int64_t>({1, 1});
   CHECK_THROWS_WITH(executor->inference({{"a", ones}, {"b", ones}}),
-                    Catch::Contains("computed on the way"));
+                    Catch::Contains("computed in the network"));
   const auto within = open_executor("onnxruntime:session", quotient_within(DType::int64));
   CHECK_THROWS_AS(within->inference({{"a", ones}, {"which", Tensor::scalar(true)}}), Unsupported);
 }
@@ -191,5 +191,6 @@ TEST_CASE("constants that divide are looked at before ONNX Runtime computes with
   const ValueMap inputs{{"x", Tensor::vector<std::int64_t>({6, 7})}};
   CHECK(by({2, 3})->inference(inputs).at("y").tensor().span<std::int64_t>()[0] == -3);
   CHECK_THROWS_AS(by({2, 0})->inference(inputs), Unsupported);
-  CHECK_THROWS_AS(by({2, -1})->inference(inputs), Unsupported);  // of the smallest, perhaps
+  CHECK_THROWS_AS(by({2, -1})->inference(inputs), Unsupported);  // the smallest integer may be
+                                                                 // divided
 }

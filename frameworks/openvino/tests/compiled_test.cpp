@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is OpenVINO's own: options, its counters, types that it lacks.
+// Features of OpenVINO: options, its counters, types that it lacks.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -118,7 +118,7 @@ TEST_CASE("its counters of layers are on the trace, within the run") {
 
 namespace {
 
-/// How often OpenVINO compiles to run `network` node by node.
+/// Number of compilations in OpenVINO to run `network` node by node.
 std::ptrdiff_t compilations(const Network& network, const ValueMap& inputs) {
   Trace::start();
   (void)open_executor("openvino", network)->inference(inputs);
@@ -209,7 +209,7 @@ TEST_CASE("a region that Resize does not read may be there") {
   };
   CHECK(resized("asymmetric") == std::vector<float>{3, 3, 5, 5});
   CHECK_THROWS_AS(resized("tf_crop_and_resize"), Unsupported);
-  // Of what OpenVINO makes nothing of, there is no input to feed.
+  // A node that OpenVINO removes has no input to feed.
   const auto dropout = open_executor("openvino", one_node("Dropout", DType::float32));
   CHECK_THROWS_AS(dropout->inference({{"x", Tensor::zeros(DType::float32, {3})}}), Unsupported);
 }

@@ -4,8 +4,8 @@
 
 usage: own_program.py [images|light [MODEL ...]]
 
-tests/level1_network/own_programs.py, which PYTHONPATH must know, says how. OpenVINO is told to compute
-in float32, as d5 tells it: its own default may be bfloat16. Exit status 4: a package or the models
+tests/level1_network/own_programs.py, which must be on PYTHONPATH, has the comparison. OpenVINO is set
+to compute in float32, as in d5: its own default may be bfloat16. Exit status 4: a package or the models
 are missing.
 """
 
@@ -20,7 +20,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(4)
 
-# What d5 refuses and OpenVINO's own program computes, with the reason.
+# Tests that d5 refuses although OpenVINO's own program computes them, with the reason.
 REFUSED = {"common_old": "DynamicQuantizeLSTM.*keeps the floats"}
 
 
@@ -29,7 +29,7 @@ def run(file, inputs, threads):
         "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"})
     request = model.create_infer_request()
     request.infer(inputs)
-    # A port may have names of the graph's inside, too: the place tells.
+    # A port may have names of inner tensors, too: the index decides.
     names = [output.name for output in onnx.load(file, load_external_data=False).graph.output]
     return {name: numpy.array(request.get_output_tensor(place).data) for place, name in enumerate(names)}
 

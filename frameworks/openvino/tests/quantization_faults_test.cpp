@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What OpenVINO gets wrong of quantized networks is refused, and what stands next to it is right.
+// Known faults of OpenVINO in quantized networks are refused, and similar nodes are correct.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages over SimGrid, against what a person reckons.
+// Compares messages over SimGrid with times computed by hand.
 #include <catch2/catch.hpp>
 
 #include <limits>
@@ -30,7 +30,7 @@ std::shared_ptr<SimulatedNetwork> flows(const NetworkDescription& network, int r
   return find_simulated_network("simgrid").make(network, ranks);
 }
 
-/// When each message has arrived; nothing else may happen before.
+/// Arrival time of each message, in a network without other traffic.
 std::map<std::int64_t, double> arrivals(SimulatedNetwork& network) {
   std::map<std::int64_t, double> times;
   std::vector<SimulatedNetwork::Change> changes;
@@ -45,7 +45,7 @@ std::map<std::int64_t, double> arrivals(SimulatedNetwork& network) {
   return times;
 }
 
-/// Links between two ranks, one a host: what an empty message takes over what one link does.
+/// Links between two ranks on two hosts: the time of an empty message relative to that of one link.
 int links(const NetworkDescription& description, int from, int to, int longest) {
   const auto network = flows(description, static_cast<int>(description.hosts));
   network->start({.id = 0, .from = from, .to = to, .bytes = 0}, 0);
@@ -127,7 +127,7 @@ TEST_CASE("a fat tree is climbed as far as two hosts need, and thin above") {
   const auto network = flows(tree(wide ? "1,2" : "1,1"), 16);
   network->start({.id = 0, .from = 0, .to = 4, .bytes = 1'000'000}, 0);
   network->start({.id = 1, .from = 1, .to = 9, .bytes = 1'000'000}, 0);
-  // By destination modulo 2 the two take different links up, where there are two.
+  // With D-mod-k routing the two use different uplinks, if there are two.
   for (const auto& [id, time] : arrivals(*network)) {
     CHECK(time == Approx((wide ? 1 : 2) * kMegabyte + kSimpleLatency));
   }
@@ -149,7 +149,7 @@ TEST_CASE("a dragonfly's longest way is router, chassis, group, router, chassis"
   // 4 groups of 2 chassis of 4 routers of 2 hosts: a chassis has 8, a group 16.
   const auto dragonfly = network_of(
       "dragonfly", {{"groups", "4,1"}, {"chassis", "2,1"}, {"routers", "4,1"}, {"nodes", "2"}}, 64);
-  CHECK(links(dragonfly, 0, 1, 7) == 2);   // of one router
+  CHECK(links(dragonfly, 0, 1, 7) == 2);   // within one router
   CHECK(links(dragonfly, 0, 2, 7) == 3);   // another router of the chassis
   CHECK(links(dragonfly, 0, 8, 7) == 3);   // the same router of the other chassis
   CHECK(links(dragonfly, 0, 10, 7) == 4);  // another router of the other chassis

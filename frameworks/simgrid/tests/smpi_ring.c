@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For SMPI's compiler: prints the seconds that an all-reduce of so many floats takes the slowest
-// rank.
+// Program for SMPI's compiler. It prints the seconds of an all-reduce of the given number of floats
+// on the slowest rank.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

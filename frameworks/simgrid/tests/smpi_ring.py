@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds d5's ring all-reduce over the network `simgrid` against SMPI's own ring.
+"""Compares d5's ring all-reduce over the network `simgrid` with SMPI's own ring.
 
 SMPI is SimGrid's MPI: its all-reduce `lr` (a ring that reduces, then one that gathers) runs on the
 same hosts, links and model, in its own program (smpi_ring.c). Within 0.1%: SMPI's ranks leave their
@@ -19,7 +19,7 @@ import tempfile
 SKIPPED = 4
 LATENCY, BANDWIDTH, FLOATS = 50e-6, 1e9, 25_000_000
 SOURCE = pathlib.Path(__file__).with_name("smpi_ring.c")
-# The model of frameworks/simgrid/flow_engine.cpp, and nothing that stands for an MPI's own time.
+# The model of frameworks/simgrid/flow_engine.cpp, without MPI's own overhead.
 SETTINGS = (
     "network/model:CM02 network/crosstraffic:0 network/TCP-gamma:0 network/weight-S:0 smpi/allreduce:lr "
     "smpi/simulate-computation:no smpi/os:0:0:0:0:0 smpi/or:0:0:0:0:0"
@@ -27,7 +27,7 @@ SETTINGS = (
 
 
 def smpi(folder: pathlib.Path, ranks: int) -> float:
-    """Seconds of SMPI's ring, the slowest rank's."""
+    """Seconds of SMPI's ring on the slowest rank."""
     (folder / "platform.xml").write_text(
         f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""LeNet by hand in TensorFlow's Python package beside d5, all interleaved in one process.
+"""LeNet written in TensorFlow's Python package, compared with d5; all interleaved in one process.
 
 usage: lenet.py [--batch 1,64] [--threads N] [--samples N] [--out FILE.json]
 
-By hand are eager calls, and the same in a tf.function: channels last, parameters as TensorFlow's tensors from the start, inputs that
-lie in memory. d5 runs TensorFlow's kernels node by node (`tensorflow`), and the network as one graph (`tensorflow:graph`). Answers are
+The TensorFlow programs are eager calls, and the same in a tf.function: channels last, parameters as TensorFlow's tensors from the start,
+inputs in memory. d5 runs TensorFlow's kernels node by node (`tensorflow`), and the network as one graph (`tensorflow:graph`). Answers are
 compared before anything is measured. It needs the module d5 on the Python path.
 """
 
@@ -17,14 +17,14 @@ os.environ.setdefault("TF_OVERRIDE_GLOBAL_THREADPOOL", "1")
 
 import d5
 
-d5.operators("tensorflow")  # loads the framework, which has to come before the package
+d5.operators("tensorflow")  # loads the framework, which must precede the package
 
 import numpy as np
 import tensorflow as tf
 
 
 def by_hand(network):
-    """The network's logits, of images N,28,28,1."""
+    """The network's logits for images N,28,28,1."""
     values = {name: tf.constant(np.array(network.fetch(name))) for name in (
         f"{layer}.{kind}" for layer in ("conv1", "conv2", "fc1", "fc2", "fc3") for kind in ("weight", "bias"))}
     filters = {layer: tf.transpose(values[f"{layer}.weight"], [2, 3, 1, 0]) for layer in ("conv1", "conv2")}
@@ -46,7 +46,7 @@ def by_hand(network):
 
 
 def runs_of(batch):
-    """What is measured, by name; one run of each has been made."""
+    """The subjects by name, each after one run."""
     network = d5.model("lenet")
     inputs = {name: np.array(value) for name, value in d5.random_inputs(network, batch=batch).items()}
     image = tf.constant(np.transpose(next(iter(inputs.values())), [0, 2, 3, 1]))

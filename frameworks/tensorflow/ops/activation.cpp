@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one element that have attributes, or that TensorFlow says in several operations.
+// Elementwise functions with attributes, or composed of several TensorFlow operations.
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -73,7 +73,7 @@ constexpr auto shrink = [](const nodes::Shrink& view, Formula& f, Term x) {
   return f.select(f.two("Less", x, -double(view.lambd())), f.two("AddV2", x, view.bias()), above);
 };
 
-/// Before opset 7 a slope of one dimension is one for each channel.
+/// Before opset 7 a slope of one dimension has one element per channel.
 Terms parametric_relu(const PlanContext& context, Graph& graph, const Terms& inputs) {
   Formula f(graph, inputs[0]);
   const Term x = inputs[0];
@@ -110,7 +110,7 @@ Terms clip(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.elementwise("Identity", {y})};
 }
 
-/// The share of elements that training drops; none where only running tells it. Throws: ValueError.
+/// Dropout ratio in training; empty if it is known only at run time. Throws: ValueError.
 std::optional<double> dropped_share(const PlanContext& context) {
   using View = nodes::Dropout;
   double ratio = context.node().opset < 12 ? View(context.node()).ratio() : 0.5;
@@ -125,7 +125,7 @@ std::optional<double> dropped_share(const PlanContext& context) {
                    ", expected 0 <= ratio < 1");
 }
 
-/// What drops nothing. In training it would draw from TensorFlow's random numbers, not d5's.
+/// Dropout that drops nothing. In training it would use TensorFlow's random numbers, not d5's.
 Terms dropout(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Tensor* flag = context.constant(nodes::Dropout::In::training_mode);
   const std::optional<double> share = dropped_share(context);
@@ -137,12 +137,12 @@ Terms dropout(const PlanContext& context, Graph& graph, const Terms& inputs) {
           : context.has_input(nodes::Dropout::In::training_mode) && !(flag && !flag->item<bool>());
   if (may_train && !drops_nothing) {
     throw Unsupported(context.who() +
-                      ": in training it draws random numbers, which TensorFlow "
-                      "would not take from d5; give another framework for it");
+                      ": in training it draws random numbers, which TensorFlow does not take from "
+                      "d5; choose another framework for it");
   }
   const Term mask = graph.constant(Tensor::scalar(true));
   Terms outputs = {graph.elementwise("Identity", {inputs[0]})};
-  if (!share) {  // what is wrong is refused by the run
+  if (!share) {  // the run refuses an invalid one
     const Term ratio = graph.reshaped(inputs[nodes::Dropout::In::ratio], {});
     const Term place = graph.cast(graph.add("Floor", {ratio}), DType::int32);
     const Term one = graph.ones_within(place, 1, graph.dtype(inputs[0]));
@@ -167,7 +167,7 @@ void register_activation(Translators& translators) {
   add_formula<nodes::Celu>(translators, [](const nodes::Celu& view, Formula& f, Term x) {
     const double a = view.alpha();
     if (a <= 0)
-      throw Unsupported(onnx::describe(view.node()) + ": TensorFlow's kernel wants alpha > 0");
+      throw Unsupported(onnx::describe(view.node()) + ": TensorFlow's kernel requires alpha > 0");
     const Term below = f.one("Expm1", f.two("Minimum", f.two("RealDiv", x, a), 0));
     return f.two("AddV2", f.one("Relu", x), f.two("Mul", below, a));
   });

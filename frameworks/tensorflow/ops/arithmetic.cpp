@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of two or more elements with broadcasting.
+// Functions of two or more tensors with broadcasting.
 #include "d5/core/errors/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "translators.hpp"
@@ -9,8 +9,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// The second operand: before opset 7, the attribute `axis` may say with which dimension of the
-/// first its own begin.
+/// The second operand. Before opset 7, the attribute `axis` may give the dimension of the first
+/// operand at which its own dimensions begin.
 Term second(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const auto* axis = context.node().attribute<std::int64_t>("axis");
   if (context.node().opset >= 7 || !axis || context.shape(0) == context.shape(1)) return inputs[1];
@@ -20,7 +20,7 @@ Term second(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return graph.reshaped(inputs[1], Shape(sizes));
 }
 
-/// `integers`: the operation on those, where it is another one.
+/// `integers`: the operation for integers, if it differs.
 template <class View>
 void add_binary(Translators& translators, const char* type, const char* integers = nullptr) {
   translators.add<View>(
@@ -50,7 +50,7 @@ Terms mean(const PlanContext&, Graph& graph, const Terms& inputs) {
   return {graph.elementwise("RealDiv", {sum, graph.number(double(inputs.size()), sum)})};
 }
 
-/// The result has the base's type, whatever the exponent's.
+/// The result has the base's type, whatever the exponent's type.
 Terms power(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const DType base = context.dtype(0), exponent = context.dtype(1);
   const bool exact = !is_floating_point(base) && is_floating_point(exponent);
@@ -68,13 +68,14 @@ Terms modulo(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.elementwise(truncates ? "TruncateMod" : "FloorMod", inputs)};
 }
 
-/// By less than the bits that there are; TensorFlow bounds the shift, ONNX shifts all out.
+/// Shifts by less than the number of bits; TensorFlow clamps larger shifts, ONNX shifts all bits
+/// out.
 Terms bit_shift(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const bool left = nodes::BitShift(context.node()).direction() == "LEFT";
   const DType dtype = context.dtype(0);
   if (dtype != DType::uint8 && dtype != DType::uint16 && dtype != DType::uint32 &&
       dtype != DType::uint64) {
-    throw Unsupported(context.who() + ": TensorFlow's shifts of signed integers are others");
+    throw Unsupported(context.who() + ": TensorFlow shifts signed integers differently");
   }
   const Term y = graph.add(left ? "LeftShift" : "RightShift", {inputs[0], inputs[1]});
   const Term wide = graph.cast(inputs[1], DType::uint64);

@@ -12,8 +12,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// A window's filter as TensorFlow has it. Shapes: w M,C,kernel; result kernel,C,M. `channels`
-/// names the last two: "io".
+/// A window's filter in TensorFlow's form. Shapes: w M,C,kernel; result kernel,C,M. `channels`
+/// names the last two dimensions: "io".
 Term lifted_filter(Graph& graph, Term w, const SpatialWindow& window, const char* channels) {
   const std::size_t rank = graph.shape(w).rank();
   const Term filter = graph.reordered(w, filter_order(rank, channels));
@@ -22,8 +22,8 @@ Term lifted_filter(Graph& graph, Term w, const SpatialWindow& window, const char
   return graph.reshaped(filter, {1, window.kernel()[1], shape[1], shape[2]});
 }
 
-/// The filter with zeros between its taps: what TensorFlow has no dilation for. One dimension after
-/// another, for its operations take six at most.
+/// Inserts zeros between the filter's taps, for dilations that TensorFlow lacks. One dimension at a
+/// time, as its operations take at most six.
 Term stuffed(Graph& graph, Term filter, const Sizes& dilations) {
   for (std::size_t i = 0; i < dilations.size(); ++i) {
     if (dilations[i] == 1) continue;
@@ -41,7 +41,7 @@ Term stuffed(Graph& graph, Term filter, const Sizes& dilations) {
   return filter;
 }
 
-/// Parts of `x` along its last dimension, of equal size.
+/// Parts of equal size of `x` along its last dimension.
 Terms parts(Graph& graph, Term x, std::int64_t count) {
   const Term first = graph.add("Split", {graph.integer(-1), x}, {{"num_split", count}});
   Terms result;
@@ -49,8 +49,8 @@ Terms parts(Graph& graph, Term x, std::int64_t count) {
   return result;
 }
 
-/// TensorFlow's own dilations and groups are for two dimensions, and have no gradient: elsewhere
-/// the filter gets zeros between its taps, and each group is a convolution.
+/// TensorFlow's dilations and groups support only two dimensions, without a gradient. In other
+/// cases the filter gets zeros between its taps, and each group is a separate convolution.
 Term convolve(Graph& graph, Term x, Term filter, std::int64_t group, const SpatialWindow& window,
               bool differentiable) {
   const bool native = window.is_flat() && !differentiable;

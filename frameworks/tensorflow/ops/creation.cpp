@@ -18,13 +18,13 @@ Terms constant(const PlanContext& context, Graph& graph, const Terms&) {
   if (view.value_floats()) return {graph.constant(Tensor::vector(*view.value_floats()))};
   if (view.value_int()) return {graph.constant(Tensor::scalar(*view.value_int()))};
   if (view.value_ints()) return {graph.constant(Tensor::vector(*view.value_ints()))};
-  throw Unsupported(context.who() + ": TensorFlow's kernel has constants of numbers alone");
+  throw Unsupported(context.who() + ": TensorFlow's kernel has only numeric constants");
 }
 
 Terms constant_of_shape(const PlanContext& context, Graph& graph, const Terms&) {
   const Shape& shape = context.output(0).shape;
   if (!shape.is_static()) {
-    throw Unsupported(context.who() + ": TensorFlow's kernel wants a shape that is constant");
+    throw Unsupported(context.who() + ": TensorFlow's kernel requires a constant shape");
   }
   const auto value = nodes::ConstantOfShape(context.node()).value();
   const Term element =

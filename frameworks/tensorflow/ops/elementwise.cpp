@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one element that are an operation of TensorFlow.
+// Elementwise functions that are a single operation of TensorFlow.
 #include "d5/onnx/nodes.hpp"
 #include "translators.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// A function of steps, whose slope is zero: TensorFlow has no gradient of it.
+/// A step function, with slope zero; TensorFlow has no gradient for it.
 template <class View>
 void add_steps(Translators& translators, const char* type) {
   translators.add<View>(

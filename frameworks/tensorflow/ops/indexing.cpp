@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that take, put and order elements by their places.
+// Operators that take, put and sort elements by position.
 #include <algorithm>
 #include <numeric>
 
@@ -12,8 +12,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Indices from the front: a negative one counts from the back, which TensorFlow's do not. `sizes`:
-/// a number, or one for each of the last dimension's.
+/// Converts negative indices, which count from the back, as TensorFlow has none. `sizes`: one
+/// number, or one for each entry of the last dimension.
 Term from_front(Graph& graph, Term indices, const Sizes& sizes) {
   if (graph.dtype(indices) == DType::uint64) {
     throw Unsupported(graph.who() + ": TensorFlow's kernel takes no indices of uint64");
@@ -33,7 +33,7 @@ Terms gather(const PlanContext& context, Graph& graph, const Terms& inputs) {
                                  graph.integer(std::int64_t(axis))})};
 }
 
-/// The leading sizes of `x` that rows of `indices` name.
+/// The leading sizes of `x` that rows of `indices` refer to.
 Sizes named_sizes(const Shape& x, const Shape& indices, std::size_t first) {
   const auto count = std::size_t(indices.dims().back());
   const auto sizes = x.dims().subspan(first, count);
@@ -51,8 +51,8 @@ Terms gather_nd(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.add("GatherNd", {inputs[0], from_front(graph, inputs[1], sizes)})};
 }
 
-/// For each element of `indices` the place in x, as one number, of the element in the same place
-/// along all dimensions but `axis`, and at the index along that.
+/// Flat index in x for each element of `indices`: that index along `axis`, and the element's own
+/// position along the other dimensions.
 Term flat_places(const PlanContext& context, Graph& graph, Term indices, std::size_t axis) {
   const Shape &x = context.shape(0), &shape = context.shape(1);
   const auto strides = x.strides();
@@ -77,8 +77,8 @@ Terms gather_elements(const PlanContext& context, Graph& graph, const Terms& inp
   return {graph.add("GatherV2", {graph.reshaped(inputs[0], {-1}), places, graph.integer(0)})};
 }
 
-/// `updates` put into `x` at `places`, which are indices as GatherNd's. TensorFlow has gradients of
-/// ScatterNd alone, which adds to zeros.
+/// Writes `updates` into `x` at `places`, indices as in GatherNd. TensorFlow has a gradient only
+/// for ScatterNd, which adds to zeros.
 Term scattered(const PlanContext& context, Graph& graph, Term x, Term places, Term updates,
                const std::string& reduction) {
   const auto put = [&](const char* type, Term into, Term values) {
@@ -124,7 +124,7 @@ Terms scatter_nd(const PlanContext& context, Graph& graph, const Terms& inputs) 
                     nodes::ScatterND(context.node()).reduction())};
 }
 
-/// TensorFlow's is of the last dimension, and of the largest.
+/// TensorFlow's TopK works on the last dimension and the largest elements only.
 Terms top_k(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const nodes::TopK view(context.node());
   const std::size_t rank = context.shape(0).rank();
@@ -144,7 +144,7 @@ Terms top_k(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Term first = graph.add("TopKV2", {signed_(x), graph.integer(k)});
   const Term places = graph.cast(result(first, 1), DType::int64);
   if (!context.wants_backward()) return {moved(signed_(first)), moved(places)};
-  // TensorFlow has no gradient of it: the values are taken again, by their places.
+  // TensorFlow has no gradient for this: the values are gathered again by their positions.
   const Shape shape = graph.shape(x);
   const std::int64_t size = shape.dims().back(), rows = shape.elements(0, rank - 1);
   Tensor begins = Tensor::empty(DType::int64, {rows, 1});
@@ -158,12 +158,12 @@ Terms top_k(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {moved(graph.reshaped(values, taken)), moved(places)};
 }
 
-/// Values are the one for all other places, then the one for the index's.
+/// The two values are that for all other positions, and that for the index's.
 Terms one_hot(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Shape& y = context.output(0).shape;
   const std::int64_t axis = nodes::OneHot(context.node()).axis();
   if (!y.is_static()) {
-    throw Unsupported(context.who() + ": TensorFlow's kernel wants a depth that is constant");
+    throw Unsupported(context.who() + ": TensorFlow's kernel requires a constant depth");
   }
   const std::size_t front = normalize_axis(axis, y.rank(), context.who());
   const auto value = [&](std::int64_t i) {
@@ -199,7 +199,7 @@ Terms reverse_sequence(const PlanContext& context, Graph& graph, const Terms& in
                 {{"seq_dim", front(view.time_axis())}, {"batch_dim", front(view.batch_axis())}})};
 }
 
-/// How many are left, only the condition's values tell.
+/// The number of results depends on the condition's values.
 Terms compress(const PlanContext& context, Graph& graph, const Terms& inputs) {
   auto axis = nodes::Compress(context.node()).axis();
   if (axis) axis = std::int64_t(normalize_axis(*axis, context.shape(0).rank(), context.who()));
@@ -208,7 +208,7 @@ Terms compress(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.add("GatherV2", {x, places, graph.integer(axis.value_or(0))})};
 }
 
-/// Zero below (above) the `k`th diagonal.
+/// Sets elements below (above) the `k`th diagonal to zero.
 Terms triangle(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const bool upper = nodes::Trilu(context.node()).upper() != 0;
   const auto dims = context.shape(0).dims();

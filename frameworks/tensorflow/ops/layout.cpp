@@ -16,7 +16,7 @@ namespace nodes = onnx::nodes;
 Terms relabel(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Shape& shape = context.output(0).shape;
   if (!shape.is_static()) {
-    throw Unsupported(context.who() + ": TensorFlow's kernel wants a shape that is constant");
+    throw Unsupported(context.who() + ": TensorFlow's kernel requires a constant shape");
   }
   return {graph.reshaped(inputs[0], shape)};
 }
@@ -54,7 +54,7 @@ Terms split(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return outputs;
 }
 
-/// Starts and ends outside of a dimension are its ends; TensorFlow says a whole rest by a bit.
+/// Starts and ends outside of a dimension are clamped; TensorFlow expresses an open end by a bit.
 Terms slice(const PlanContext& context, Graph& graph, const Terms& inputs) {
   using View = nodes::Slice;
   const View view(context.node());
@@ -108,13 +108,14 @@ Terms pad(const PlanContext& context, Graph& graph, const Terms& inputs) {
     amounts[2 * axis + 1] = given[axes.size() + i];
   }
   if (std::ranges::any_of(amounts, [](std::int64_t amount) { return amount < 0; })) {
-    throw Unsupported(context.who() + ": TensorFlow's padding takes nothing away");
+    throw Unsupported(context.who() + ": TensorFlow's padding cannot be negative");
   }
   const Term paddings = graph.reshaped(graph.integers(amounts), {std::int64_t(rank), 2});
   if (view.mode() == "reflect") {
     for (std::size_t i = 0; i < amounts.size(); ++i) {
       if (amounts[i] < context.shape(0)[i / 2]) continue;
-      throw Unsupported(context.who() + ": TensorFlow reflects less than the size of a dimension");
+      throw Unsupported(context.who() +
+                        ": TensorFlow's reflection must be smaller than the dimension");
     }
     return {graph.add("MirrorPad", {inputs[0], paddings}, {{"mode", "REFLECT"}})};
   }
@@ -130,7 +131,7 @@ Terms pad(const PlanContext& context, Graph& graph, const Terms& inputs) {
 Terms expand(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Shape& shape = context.output(0).shape;
   if (!shape.is_static()) {
-    throw Unsupported(context.who() + ": TensorFlow's kernel wants a shape that is constant");
+    throw Unsupported(context.who() + ": TensorFlow's kernel requires a constant shape");
   }
   return {graph.add("BroadcastTo", {inputs[0], graph.integers({shape.begin(), shape.end()})})};
 }
@@ -145,7 +146,7 @@ Terms cast(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.cast(inputs[0], to)};
 }
 
-/// The elements of `x` seen with `apart`, permuted, and seen with `joined`.
+/// Reshapes `x` to `apart`, permutes it, and reshapes it to `joined`.
 Term rearranged(Graph& graph, Term x, const Shape& apart, const Sizes& permutation,
                 const Shape& joined) {
   return graph.reshaped(graph.transposed(graph.reshaped(x, apart), permutation), joined);

@@ -8,7 +8,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// `log_probabilities`: as the scores. What a loss is of all samples, `reduction` says.
+/// `log_probabilities` has the shape of the scores. `reduction` combines the losses of all samples.
 template <class View>
 Term loss_of(const PlanContext& context, Graph& graph, Term log_probabilities,
              const Terms& inputs) {
@@ -17,7 +17,7 @@ Term loss_of(const PlanContext& context, Graph& graph, Term log_probabilities,
   const DType type = context.dtype(0);
   const Term rows = graph.reshaped(graph.channels_last(log_probabilities), {-1, classes});
   const Term labels = graph.reshaped(inputs[1], {-1});
-  // An ignored label may be none of the classes: its row is of zeros.
+  // An ignored label may be outside of the classes; its row is zero.
   const Term chosen = graph.add(
       "OneHot", {labels, graph.integer(classes), graph.number(1, type), graph.number(0, type)});
   const auto of_label = [&](Term x) {

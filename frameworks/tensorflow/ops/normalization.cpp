@@ -11,7 +11,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Mean and variance over some dimensions, which stay with size 1.
+/// Mean and variance over some dimensions, which are kept with size 1.
 struct Moments {
   Term mean, variance;
 };
@@ -39,7 +39,7 @@ Sizes from_axis(std::size_t axis, std::size_t rank) {
   return axes;
 }
 
-/// A tensor of C elements beside one of N,C,spatial.
+/// Reshapes a tensor of C elements to broadcast to N,C,spatial.
 Term along_channels(Graph& graph, Term x, std::size_t rank) {
   Sizes sizes(rank, 1);
   sizes[rank > 1 ? 1 : 0] = -1;
@@ -64,7 +64,7 @@ bool normalizes_with_batch(const PlanContext& context) {
   return false;
 }
 
-/// Four dimensions in the types that it has are TensorFlow's fused operation, channels last.
+/// Uses TensorFlow's fused operation, channels last, for four dimensions and its types.
 Terms fused_batch_normalization(const PlanContext& context, Graph& graph, const Terms& inputs,
                                 bool batch) {
   using In = nodes::BatchNormalization::In;
@@ -126,7 +126,7 @@ Terms batch_normalization(const PlanContext& context, Graph& graph, const Terms&
   return outputs;
 }
 
-/// What normalizes rows: everything from `axis` on.
+/// Normalization of rows: all dimensions from `axis` on.
 class Rows {
  public:
   Rows(const PlanContext& context, Graph& graph, const Terms& inputs, std::int64_t axis)
@@ -149,7 +149,7 @@ class Rows {
   const Terms& inputs_;
   std::size_t first_;
   Sizes axes_;
-  DType wide_;  ///< of the sums, and of all that follows but the results
+  DType wide_;  ///< type of sums and all later values except results
 };
 
 Terms layer_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {
@@ -190,7 +190,7 @@ Terms instance_normalization(const PlanContext& context, Graph& graph, const Ter
                      along_channels(graph, inputs[2], rank))};
 }
 
-/// Scale and bias are those of channels; before opset 21, of groups.
+/// Scale and bias are per channel; before opset 21, per group.
 Terms group_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const nodes::GroupNormalization view(context.node());
   const Shape& shape = context.shape(0);
@@ -211,7 +211,7 @@ Terms group_normalization(const PlanContext& context, Graph& graph, const Terms&
   return {graph.add("AddV2", {graph.add("Mul", {graph.reshaped(plain, shape), scale}), bias})};
 }
 
-/// The mean of `size` numbers around each along the last dimension; what is outside is zero.
+/// The mean of `size` numbers around each element along the last dimension, with zeros outside.
 Term mean_around(Graph& graph, Term x, std::int64_t size) {
   const Shape shape = graph.shape(x);
   const std::int64_t last = shape.dims().back(), before = (size - 1) / 2;
@@ -225,7 +225,7 @@ Term mean_around(Graph& graph, Term x, std::int64_t size) {
 }
 
 /// y = x / (bias + alpha mean of x^2 over `size` channels around)^beta. TensorFlow's own operation
-/// has odd sizes alone, no float64, and a gradient that is another size's.
+/// has only odd sizes, no float64, and a gradient for another size.
 Terms local_response(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const nodes::LRN view(context.node());
   const std::int64_t size = view.size();
@@ -241,7 +241,8 @@ Terms local_response(const PlanContext& context, Graph& graph, const Terms& inpu
     return {graph.channels_first(y)};
   }
   if (size > 2 * context.shape(0)[1]) {
-    throw Unsupported(context.who() + ": a size above twice the channels is not for TensorFlow");
+    throw Unsupported(context.who() +
+                      ": TensorFlow does not support a size above twice the channels");
   }
   const auto number = [&](double value) { return graph.number(value, x); };
   const Term around = mean_around(graph, graph.add("Square", {x}), size);

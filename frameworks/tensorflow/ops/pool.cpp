@@ -28,7 +28,7 @@ Term pool(Graph& graph, const char* type, const char* type3, const SpatialWindow
                     {"padding", "VALID"}});
 }
 
-/// What no number of the type is below; ONNX pools integers of 8 bits alone.
+/// Lowest number of the type; ONNX pools only integers of 8 bits.
 double lowest(DType dtype) {
   if (dtype == DType::uint8) return 0;
   if (dtype == DType::int8) return std::numeric_limits<std::int8_t>::lowest();
@@ -43,14 +43,13 @@ Terms max_pool(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const SpatialWindow window = window_of<nodes::MaxPool>(context);
   if (window.may_miss_the_input()) {
     throw Unsupported(context.who() +
-                      ": a window may lie in padding alone, of which TensorFlow's "
-                      "largest element is finite");
+                      ": a window may cover only padding, of which TensorFlow's maximum is finite");
   }
   const Term x = window.padded(graph, window.lifted(graph, inputs[0]), lowest(context.dtype(0)));
   return {window.lowered(graph, pool(graph, "MaxPool", "MaxPool3D", window, x))};
 }
 
-/// The sum under each window, divided by how many of its elements count.
+/// The sum under each window, divided by the number of its elements that count.
 Terms average_pool(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const SpatialWindow window = window_of<nodes::AveragePool>(context);
   const bool counts_padding = nodes::AveragePool(context.node()).count_include_pad() != 0;

@@ -40,7 +40,7 @@ Terms einsum(const PlanContext& context, Graph& graph, const Terms& inputs) {
   std::string equation = nodes::Einsum(context.node()).equation();
   std::erase(equation, ' ');
   if (equation.find("->") == std::string::npos) {
-    throw Unsupported(context.who() + ": TensorFlow wants the indices of the result (->)");
+    throw Unsupported(context.who() + ": TensorFlow requires the indices of the result (->)");
   }
   return {graph.add("Einsum", {inputs}, {{"equation", equation.c_str()}})};
 }

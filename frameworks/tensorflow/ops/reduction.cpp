@@ -10,7 +10,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// A reduction is an operation on the elements, a sum or the like, and an operation on the results.
+/// A reduction: an operation on the elements, one that combines them, and one on the results.
 struct Function {
   const char* before = nullptr;
   const char* reduce;
@@ -50,7 +50,7 @@ void add_reduction(Translators& translators, Function function) {
       });
 }
 
-/// log(sum of exp(x - m)) + m, m the largest element where that is finite.
+/// log(sum of exp(x - m)) + m, where m is the largest element if that is finite.
 Terms log_sum_exp(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Sizes axes = axes_of(context);
   const Term largest = reduce("Max", graph, inputs[0], axes, true);
@@ -82,7 +82,7 @@ void add_extreme_place(Translators& translators, const char* type) {
       });
 }
 
-/// Global pooling: over all spatial dimensions, wherever the channels are.
+/// Global pooling: over all spatial dimensions, for any position of the channels.
 template <class View>
 void add_global_pool(Translators& translators, const char* type) {
   translators.add<View>(

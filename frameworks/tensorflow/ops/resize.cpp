@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images of another size, where ONNX's ways and TensorFlow's are the same.
+// Resizing of images, as far as ONNX's and TensorFlow's modes agree.
 #include <cmath>
 
 #include "d5/core/errors/error.hpp"
@@ -15,7 +15,7 @@ using ResizeView = onnx::nodes::Resize;
   throw Unsupported(context.who() + ": TensorFlow resizes " + what);
 }
 
-/// TensorFlow's scale is the quotient of the sizes; ONNX's may be another by rounding.
+/// TensorFlow's scale is the ratio of sizes; ONNX's may differ by rounding.
 bool scales_are_quotients(const PlanContext& context) {
   const Tensor* scales = context.constant(ResizeView::In::scales);
   if (!context.has_input(ResizeView::In::scales)) return true;
@@ -31,7 +31,7 @@ Terms resize(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const ResizeView view(context.node());
   const Shape &x = context.shape(0), &y = context.output(0).shape;
   if (x.rank() != 4 || !y.is_static() || y[0] != x[0] || y[1] != x[1] || x.elements() == 0) {
-    refuse(context, "two spatial dimensions alone");
+    refuse(context, "only two spatial dimensions");
   }
   if (context.node().opset < 11 || view.antialias() != 0 || !scales_are_quotients(context)) {
     refuse(context, "without antialiasing, by the quotient of the sizes");
@@ -43,7 +43,7 @@ Terms resize(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const bool same_nearest = nearest == (at == "asymmetric" ? "floor" : "round_prefer_ceil");
   if (!linear && (mode != "nearest" || !same_nearest))
     refuse(context, "linearly, or to a nearest of its own");
-  if (linear && context.dtype(0) != DType::float32) refuse(context, "linearly in float32 alone");
+  if (linear && context.dtype(0) != DType::float32) refuse(context, "linearly only in float32");
   const Term resized = graph.add(linear ? "ResizeBilinear" : "ResizeNearestNeighbor",
                                  {graph.channels_last(inputs[0]), graph.integers({y[2], y[3]})},
                                  {{"align_corners", corners}, {"half_pixel_centers", half}});

@@ -9,8 +9,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// `function` of each line of `x` along `axis`. It gets lines as the rows of a matrix: TensorFlow's
-/// gradients take dimension 1 for the classes.
+/// Applies `function` to each line of `x` along `axis`. The lines are passed as the rows of a
+/// matrix: TensorFlow's gradients use dimension 1 for the classes.
 Term along(Graph& graph, Term x, std::size_t axis, Term (*function)(Graph&, Term)) {
   const std::size_t rank = graph.shape(x).rank();
   const auto by_rows = [&](Term lines) {
@@ -32,7 +32,8 @@ Term hardmax(Graph& graph, Term x) {
                               graph.number(1, x), graph.number(0, x)});
 }
 
-/// `function` gets lines as the last dimension. Before opset 13 a line is all from `axis` on.
+/// `function` gets lines as the last dimension. Before opset 13 a line spans all dimensions from
+/// `axis`.
 template <class View>
 void add_distribution(Translators& translators, Term (*function)(Graph&, Term)) {
   translators.add<View>(

@@ -24,7 +24,7 @@ std::vector<std::string> steps_of(const GraphExecutor& executor) {
   return steps;
 }
 
-/// What `network` answers by these frameworks as "y", on what `images` reads.
+/// Output "y" of `network` in these frameworks, on the input `images`.
 Tensor answer(const Network& network, std::vector<std::string> frameworks) {
   const auto executor = make_executor(network.copy(), {.frameworks = std::move(frameworks)});
   (void)executor->inference(fed());

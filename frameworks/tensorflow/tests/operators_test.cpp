@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow's operators, forward and backward, as every framework's, and what it refuses.
+// Tests of TensorFlow's operators, forward and backward, and of the cases that it refuses.
 #include <catch2/catch.hpp>
 
 #include "d5/core/entries/framework.hpp"

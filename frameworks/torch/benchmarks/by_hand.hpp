@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network through d5 beside the same written by hand in LibTorch, interleaved in one process: one
-// library, one thread count, one allocator. The counters of NAME/ratio are d5's time over the
-// hand-written one's.
+// Compares a network in d5 with the same network written in LibTorch, interleaved in one process:
+// one library, one thread count, one allocator. The counters of NAME/ratio are d5's time over
+// LibTorch's.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -36,7 +36,7 @@ inline at::Tensor view(const Tensor& tensor, at::ScalarType type = at::kFloat) {
   return at::from_blob(const_cast<void*>(tensor.raw()), {dims.data(), dims.size()}, type);
 }
 
-/// What a LibTorch user writes; weights have d5's names and values.
+/// A network as a LibTorch user writes it; weights have d5's names and values.
 class HandWritten {
  public:
   explicit HandWritten(Network network) {
@@ -79,7 +79,7 @@ class HandWritten {
   at::Tensor last_;
 };
 
-/// A built-in network that tells images apart.
+/// A built-in image classifier.
 struct Model {
   std::string name;
   std::int64_t channels, size, classes;
@@ -89,7 +89,7 @@ struct Model {
   }
 };
 
-/// One batch, as d5 and as LibTorch see it; both share the memory.
+/// One batch, for d5 and for LibTorch; both share the memory.
 struct Data {
   Data(const Model& model, std::int64_t batch)
       : image(Tensor::empty(DType::float32, {batch, model.channels, model.size, model.size})),
@@ -137,8 +137,8 @@ inline void expect_same(const Model& model, HandWritten& hand, const Data& data)
   throw std::logic_error(model.name + " by hand is another network than d5's");
 }
 
-/// `Net`, a HandWritten, beside d5's plan, torch's own executor, the plan with oneDNN's kernels
-/// first, and what "auto" chooses.
+/// Compares `Net`, a HandWritten, with d5's plan, torch's own executor, the plan that prefers
+/// oneDNN's kernels, and the choice of "auto".
 template <class Net>
 void add(const Model& model, std::int64_t batch, const MeasureOptions& pairs) {
   const auto data = std::make_shared<Data>(model, batch);
@@ -182,11 +182,11 @@ void add(const Model& model, std::int64_t batch, const MeasureOptions& pairs) {
 template <class Net>
 int main_of(int argc, char** argv, const Model& model, std::initializer_list<std::int64_t> batches,
             const MeasureOptions& pairs) {
-  // Some machines export these; they halve OpenBLAS.
+  // Some machines export these variables, which halve OpenBLAS's speed.
   unsetenv("OPENBLAS_CORETYPE");
   unsetenv("OPENBLAS_L2_SIZE");
   benchmark::Initialize(&argc, argv);
-  const std::string version = framework("torch").version();  // loads it, before threads are told
+  const std::string version = framework("torch").version();  // loads it before threads are set
   set_threads(argc > 1 ? std::max(1, std::atoi(argv[1])) : 1);
   benchmark::AddCustomContext("threads", std::to_string(at::get_num_threads()));
   benchmark::AddCustomContext("libtorch", version);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LeNet through d5 beside LibTorch (by_hand.hpp).
+// LeNet in d5, compared with LibTorch (by_hand.hpp).
 //
 //     bench_torch_lenet [options of Google Benchmark] [THREADS]
 #include "frameworks/torch/benchmarks/by_hand.hpp"

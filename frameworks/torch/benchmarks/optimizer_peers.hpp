@@ -21,11 +21,11 @@
 #include "d5/core/tensor/random.hpp"
 #include "d5/core/tensor/tensor.hpp"
 
-/// What d5's optimizers are measured beside: LibTorch's Adam on the parameters of ResNet-50, sums
-/// over as many arrays, and a product of matrices.
+/// Peers of d5's optimizers: LibTorch's Adam on the parameters of ResNet-50, sums over the same
+/// number of arrays, and a matrix product.
 namespace d5::benchmarks {
 
-/// Those of ResNet-50's weights, scales, shifts and biases.
+/// Shapes of ResNet-50's weights, scales, shifts and biases.
 inline std::vector<Shape> shapes() {
   std::vector<Shape> result;
   const auto convolution = [&](std::int64_t to, std::int64_t from, std::int64_t size) {
@@ -124,7 +124,7 @@ inline Subject fused_adam(Clip clip) {
   }};
 }
 
-/// What the arrays of Adam take: g is read; w, m and v are read and written.
+/// Memory traffic of Adam's arrays: g is read; w, m and v are read and written.
 inline Subject plain_sums() {
   const auto arrays = std::make_shared<std::vector<std::vector<float>>>(
       4, std::vector<float>(std::size_t(kParameters), 1e-3f));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of every rule of d5's over the parameters of ResNet-50 (25.6 million in 161 tensors),
-// beside the fused kernel at::_fused_adam_ and, for Adam, torch::optim::Adam, interleaved in one
-// process; and of Adam with the gradients' common norm limited, beside both after torch's
+// Measures a step of each of d5's rules on the parameters of ResNet-50 (25.6 million in 161
+// tensors), interleaved with the fused kernel at::_fused_adam_ and, for Adam, torch::optim::Adam.
+// Adam is also measured with gradient clipping by norm; its peers then run after torch's
 // clip_grad_norm_.
 //
 //     bench_torch_optimizers [options of Google Benchmark] [THREADS]
 //     bench_torch_optimizers --benchmark_filter='^(adam|lamb)/' 2
 //
-// Counters: a step's seconds; the bytes that its formula reads and writes (gradient, parameter and
-// memory once, a tensor's norm once more), those a second, and as a share of what plain sums over
-// the arrays of Adam reach; the peers' seconds over the rule's (above 1: the rule is faster). Of
-// rules with products of matrices their floating-point operations, roots of matrices not among
-// them, and their rate as a share of at::mm's of 1024 x 1024.
+// Counters: seconds per step; bytes that the formula reads and writes (gradient, parameter and
+// state once, a tensor's norm once more), per second, and as a share of the rate of plain sums over
+// Adam's arrays; the peers' seconds over the rule's (above 1: the rule is faster). For rules with
+// matrix products also their floating-point operations, without matrix roots, and their rate as a
+// share of at::mm's for 1024 x 1024.
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 
@@ -29,15 +29,15 @@ using namespace d5::benchmarks;
 
 namespace {
 
-/// Those whose pairs come from changes of the gradient are on a bowl: the gradient is as far from 0
-/// as the parameter is, by a factor of each element's own.
+/// Rules with curvature pairs use a quadratic bowl: the gradient is the parameter times a factor
+/// for each element.
 bool wants_bowl(const std::string& rule) { return rule.ends_with("lbfgs"); }
 
 struct Case {
   std::string rule = {};
   d5::Settings settings = {};
-  double arrays_once_more = 0;  ///< in another pass, because norms come first
-  double flop = 0;              ///< in products of matrices
+  double arrays_once_more = 0;  ///< in another pass, for norms
+  double flop = 0;              ///< of matrix products
   Clip clip = Clip::no;
 };
 
@@ -67,7 +67,7 @@ d5::Subject rule(const Case& which) {
       });
   const auto optimizer =
       d5::open_optimizer(which.rule, std::move(executor), "loss", which.settings);
-  // The first epochs of some gather what the later ones need.
+  // The first epochs of some optimizers build state for the later ones.
   (void)optimizer->step({.values = {}, .size = 1, .epoch = 1});
   const auto step = [optimizer] { (void)optimizer->step({.values = {}, .size = 1, .epoch = 2}); };
   for (int i = 0; i < 6 && wants_bowl(which.rule); ++i) step();
@@ -114,7 +114,7 @@ void add(const std::string& name, const Case& which) {
       ->Unit(benchmark::kSecond);
 }
 
-/// Muon's products, of matrices alone: a Gram matrix, its square, and their product with X.
+/// FLOP of Muon's products, for matrices only: a Gram matrix, its square, and their product with X.
 double muon_flop() {
   constexpr double kIterations = 5;
   double flop = 0;
@@ -126,7 +126,8 @@ double muon_flop() {
   return flop;
 }
 
-/// Shampoo's, of sides that are not too long: the sum of products, and the root times the gradient.
+/// FLOP of Shampoo for sides up to the largest: the sum of products, and the root times the
+/// gradient.
 double shampoo_flop(std::int64_t largest_side) {
   double flop = 0;
   for (const d5::Shape& shape : shapes()) {
@@ -143,12 +144,12 @@ double shampoo_flop(std::int64_t largest_side) {
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
-  const std::string version = d5::framework("torch").version();  // before threads are told
+  const std::string version = d5::framework("torch").version();  // before threads are set
   d5::set_threads(argc > 1 ? std::max(1, std::atoi(argv[1])) : 1);
   benchmark::AddCustomContext("threads", std::to_string(at::get_num_threads()));
   benchmark::AddCustomContext("libtorch", version);
-  // Eigenvectors now and then, and of short sides: otherwise they are all that a step does. Few
-  // vectors in float64, and no search: a step is one direction.
+  // Eigenvectors are computed at intervals and for short sides only; otherwise they would dominate
+  // a step. Few vectors in float64, and no line search: a step is one direction.
   constexpr std::int64_t kLargestSide = 256;
   std::map<std::string, Case> special{
       {"lars", {.arrays_once_more = 2}},        // w, g

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ResNet-18 through d5 beside LibTorch (by_hand.hpp).
+// ResNet-18 in d5, compared with LibTorch (by_hand.hpp).
 //
 //     bench_torch_resnet [options of Google Benchmark] [THREADS]
 //     bench_torch_resnet --benchmark_filter=training_step/batch:16/ratio 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step costs with torch's kernels: a chain of a thousand Adds of one element through d5's
-// plan, beside the calls of at::add_out that somebody would write by hand.
+// Cost of a step with torch's kernels: a chain of a thousand Adds of one element in d5's plan,
+// compared with hand-written calls of at::add_out.
 #include <ATen/ops/add.h>
 #include <ATen/ops/ones.h>
 #include <c10/core/InferenceMode.h>

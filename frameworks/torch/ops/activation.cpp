@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations that have attributes or a second input, and tests of single elements.
+// Activations with attributes or a second input, and tests of single elements.
 #include <ATen/ops/_prelu_kernel.h>
 #include <ATen/ops/celu.h>
 #include <ATen/ops/clamp.h>
@@ -50,10 +50,11 @@ at::Tensor swish(const at::Tensor& x, double alpha) {
   return alpha == 1 ? at::silu(x) : x * at::sigmoid(x * alpha);
 }
 
-/// Beyond it exp(-x) is nothing beside x, even in double.
+/// Above this, exp(-x) is negligible relative to x, even in double.
 constexpr double kSoftplusIsLinear = 40;
 
-/// Torch has those that keep what is beyond, and those that move it to 0 without a step.
+/// Torch has the variant that keeps values outside, and the one that moves them to 0 without a
+/// step.
 constexpr auto shrink = [](const nodes::Shrink& view) -> Function {
   const float lambd = view.lambd(), bias = view.bias();
   if (bias == 0) return [lambd](const at::Tensor& x) { return at::hardshrink(x, lambd); };
@@ -66,7 +67,7 @@ constexpr auto shrink = [](const nodes::Shrink& view) -> Function {
   };
 };
 
-/// Torch has the one that ends at -3 and 3.
+/// Torch has the hard sigmoid that ends at -3 and 3.
 constexpr auto hard_sigmoid = [](const nodes::HardSigmoid& view) -> Function {
   const float alpha = view.alpha(), beta = view.beta();
   if (alpha == 1.0f / 6 && beta == 0.5f) {
@@ -83,7 +84,8 @@ constexpr auto is_inf = [](const nodes::IsInf& view) -> Function {
   return [](const at::Tensor& x) { return at::zeros_like(x, at::kBool); };
 };
 
-/// y = x, or slope x below zero. Torch's own takes reals alone; at 0 its gradient is the slope's.
+/// y = x, or slope x below zero. Torch's own supports only reals; at 0 it uses the slope as the
+/// gradient.
 class PRelu final : public TorchKernel {
   using View = nodes::PRelu;
 
@@ -103,7 +105,7 @@ class PRelu final : public TorchKernel {
   }
 
  private:
-  Sizes sizes_;  // of the slope, as it is broadcast
+  Sizes sizes_;  // of the slope, broadcast
 };
 
 /// y = swish(a) b
@@ -128,8 +130,7 @@ Support divides_by_alpha(const PlanContext& context) {
   return computes_floats(context);
 }
 
-/// A row of the table: `make` gives the function that a node's attributes say, and captures
-/// nothing.
+/// A row of the table: `make` returns the function for a node's attributes, and captures nothing.
 template <class View, class Make>
 void add_activation(OperatorRegistry& registry, Make,
                     Support (*check)(const PlanContext&) = computes_floats) {

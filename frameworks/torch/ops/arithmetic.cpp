@@ -39,7 +39,7 @@ at::Tensor& write_sub(at::Tensor& y, const at::Tensor& a, const at::Tensor& b) {
   return at::sub_out(y, a, b);
 }
 
-/// Integers are divided toward zero, as ONNX says. The processor cannot divide the least by -1.
+/// Integers are divided toward zero, as in ONNX. The processor cannot divide the minimum by -1.
 at::Tensor div2(const at::Tensor& a, const at::Tensor& b) {
   if (!at::isIntegralType(a.scalar_type(), false)) return at::div(a, b);
   if (!at::isSignedType(a.scalar_type())) return at::div(a, b, "trunc");
@@ -51,8 +51,8 @@ at::Tensor& write_div(at::Tensor& y, const at::Tensor& a, const at::Tensor& b) {
   return at::div_out(y, a, b);
 }
 
-/// The result has the base's type, whatever the exponent's. Torch itself would let a scalar have no
-/// say in the type that is computed in, and raise integers in float.
+/// The result has the base's type, whatever the exponent's type. Torch itself would ignore a scalar
+/// in choosing the computation type, and raise integers in float.
 at::Tensor power(const at::Tensor& a, const at::Tensor& b) {
   const at::ScalarType base = a.scalar_type(), exponent = b.scalar_type();
   const bool exact = at::isIntegralType(base, false) && at::isFloatingType(exponent);
@@ -60,8 +60,8 @@ at::Tensor power(const at::Tensor& a, const at::Tensor& b) {
   return at::pow(a.to(type), b.to(type)).to(base);
 }
 
-/// The sizes that the second operand counts as: before opset 7, the attribute `axis` may say with
-/// which dimension of the first its own begin.
+/// The sizes of the second operand for broadcasting. Before opset 7, the attribute `axis` may give
+/// the dimension of the first operand at which its own dimensions begin.
 std::optional<Sizes> moved_operand(const PlanContext& context) {
   const auto* axis = context.node().attribute<std::int64_t>("axis");
   if (context.node().opset >= 7 || !axis || context.shape(0) == context.shape(1)) return {};
@@ -126,7 +126,7 @@ Support narrow(const PlanContext& context) {
   if (context.dtype(0) != DType::uint64) return stores(context);
   return {context.node().op_type + " on uint64"};
 }
-/// Torch promotes types before it computes; unsigned bases alone it cannot raise.
+/// Torch promotes types before it computes, and cannot raise unsigned bases alone.
 Support raises(const PlanContext& context) {
   return is_floating_point(context.dtype(0)) ? stores(context) : computes(context);
 }

@@ -29,11 +29,11 @@ using FlexView = onnx::nodes::preview::FlexAttention;
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
-/// What of a node does not depend on its inputs' values.
+/// Properties of a node that do not depend on its inputs' values.
 struct AttentionRules {
-  std::int64_t q_heads = 0, kv_heads = 0;  ///< 0: the shapes tell them
+  std::int64_t q_heads = 0, kv_heads = 0;  ///< 0: given by the shapes
   double scale = 0, softcap = 0;
-  std::optional<std::int64_t> left = {}, right = {};  ///< how far a query sees
+  std::optional<std::int64_t> left = {}, right = {};  ///< window of a query
   bool pads = false;       ///< a mask that is shorter hides the keys behind it
   std::int64_t shown = 0;  ///< scores that are scaled, capped, masked, softmax's
   std::optional<at::ScalarType> softmax = {};
@@ -54,7 +54,7 @@ AttentionRules rules_of(const AttentionView& view, const PlanContext& context) {
                        .softcap = view.softcap(),
                        .pads = view.node().opset >= 24,
                        .shown = view.qk_matmul_output_mode()};
-  // Farther away than all keys there is nothing; so no sum with a position can overflow.
+  // Clamps the distance beyond all keys, so that no sum with a position can overflow.
   const std::int64_t most = std::int64_t{1} << 40;
   if (view.left_window_size() >= 0) rules.left = std::min(view.left_window_size(), most);
   if (view.right_window_size() >= 0) rules.right = std::min(view.right_window_size(), most);
@@ -70,7 +70,7 @@ AttentionRules rules_of(const FlexView& view, const PlanContext& context) {
 }
 
 /// Shapes: q B,Hq,L,D; k B,Hkv,S,D; v B,Hkv,S,Dv; y B,Hq,L,Dv; or packed B,L,Hq D and so on. Each
-/// head of k and v serves Hq / Hkv neighbours of q's. A past stands before k and v.
+/// head of k and v serves Hq / Hkv adjacent heads of q. The past precedes k and v.
 template <class V>
 class Attention final : public TorchKernel {
  public:
@@ -88,7 +88,7 @@ class Attention final : public TorchKernel {
                                 heads(inputs[AttentionIn::K], rules_.kv_heads));
     const at::Tensor v = behind(given(inputs, AttentionIn::past_value),
                                 heads(inputs[AttentionIn::V], rules_.kv_heads));
-    // Copied, for without a past they may be inputs.
+    // Copied, because without a past they may be inputs.
     if (results.size() > Out::present_key) results[Out::present_key] = k.clone();
     if (results.size() > Out::present_value) results[Out::present_value] = v.clone();
     const auto mask = mask_of(inputs, q, k);
@@ -114,7 +114,7 @@ class Attention final : public TorchKernel {
     return past ? at::cat({*past, x}, 2) : x;
   }
 
-  /// What is added to the scores, minus infinity where a key is hidden; or which keys are not.
+  /// Values added to the scores, minus infinity for hidden keys; or a mask of visible keys.
   std::optional<at::Tensor> mask_of(Inputs inputs, const at::Tensor& q, const at::Tensor& k) const {
     auto mask = given(inputs, AttentionIn::attn_mask);
     const std::int64_t missing = mask && mask->dim() > 0 ? k.size(2) - mask->size(-1) : 0;
@@ -132,7 +132,7 @@ class Attention final : public TorchKernel {
     return at::where(*visible, *mask, kHidden);
   }
 
-  /// Which keys each query sees, whatever the mask says; nothing: all.
+  /// Visible keys of each query, apart from the mask; empty: all.
   std::optional<at::Tensor> visible_of(Inputs inputs, std::int64_t queries,
                                        std::int64_t keys) const {
     const auto lengths = given(inputs, AttentionIn::nonpad_kv_seqlen);
@@ -158,7 +158,8 @@ class Attention final : public TorchKernel {
     return visible;
   }
 
-  /// What torch's one function does, with all that it does not tell or does otherwise.
+  /// The computation of torch's single function in steps, for outputs that it lacks and rules in
+  /// which it differs.
   at::Tensor step_by_step(const at::Tensor& q, at::Tensor k, at::Tensor v,
                           const std::optional<at::Tensor>& mask, at::Tensor& shown) const {
     if (const std::int64_t group = q.size(1) / k.size(1); group != 1) {
@@ -190,7 +191,7 @@ class Attention final : public TorchKernel {
   bool fused_;
 };
 
-/// Torch's softmax of no keys is none.
+/// Torch's softmax over no keys is NaN.
 Support attends(const PlanContext& context) {
   for (const std::size_t i : {AttentionIn::Q, AttentionIn::K, AttentionIn::V}) {
     if (context.input(i).elements() == 0) return {"Attention on no elements"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean of the elements under a window, 1 to 3 spatial dimensions, or of all.
+// The mean of the elements under a window, 1 to 3 spatial dimensions, or of all elements.
 #include <ATen/core/DimVector.h>
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/avg_pool2d_backward.h>
@@ -57,7 +57,8 @@ class AveragePool final : public TorchKernel {
   }
 
  private:
-  /// What torch's pooling cannot do: sums of windows, divided by how many elements count in each.
+  /// For cases that torch's pooling lacks: sums of windows, divided by the number of counted
+  /// elements.
   at::Tensor by_convolution(const at::Tensor& small) const {
     const at::Tensor x = widened(small);  // its sums are larger than its means
     at::DimVector ones_shape = {1, 1}, mask_shape = {1, 1};
@@ -67,7 +68,7 @@ class AveragePool final : public TorchKernel {
     const at::Tensor padded = window_.pad(x, 0);
     const at::Tensor mask = window_.pad(at::ones(mask_shape, x.options()), 0);
     if (count_padding_) {
-      // All that was declared as padding counts, what the last window reads beyond does not.
+      // Declared padding counts; the part of the last window beyond it does not.
       mask.fill_(1);
       for (std::int64_t i = 2; i < x.dim(); ++i) {
         const std::int64_t declared =
@@ -82,7 +83,7 @@ class AveragePool final : public TorchKernel {
     at::DimVector flat(padded.sizes().begin(), padded.sizes().end());
     flat[0] *= flat[1];
     flat[1] = 1;
-    // A window that covers nothing has the mean 0.
+    // An empty window has the mean 0.
     const at::Tensor y = sums(padded.reshape(flat)) / sums(mask).clamp_min_(1);
     at::DimVector shape(y.sizes().begin(), y.sizes().end());
     shape[0] = x.size(0);
@@ -95,7 +96,7 @@ class AveragePool final : public TorchKernel {
   bool direct_;
 };
 
-/// Torch has no average of small floats over three dimensions.
+/// Torch has no average pooling of small floats over three dimensions.
 Support averages(const PlanContext& context) {
   if (context.has_input(0) && context.shape(0).rank() == 5 &&
       (context.dtype(0) == DType::float16 || context.dtype(0) == DType::bfloat16)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BitShift: integers moved bit by bit to the left or to the right.
+// BitShift: shifts the bits of integers to the left or to the right.
 #include <ATen/ops/bitwise_and.h>
 #include <ATen/ops/bitwise_left_shift.h>
 #include <ATen/ops/bitwise_right_shift.h>
@@ -15,8 +15,8 @@ namespace {
 
 using BitShiftView = onnx::nodes::BitShift;
 
-/// All integers are moved as int64: behind the bits of a smaller type there are none but copies of
-/// its sign.
+/// Shifts all integers as int64: above the bits of a smaller type there are only copies of its
+/// sign.
 class BitShift final : public TorchKernel {
  public:
   explicit BitShift(const PlanContext& context)
@@ -34,7 +34,7 @@ class BitShift final : public TorchKernel {
   }
 
  private:
-  /// Of uint64, whose first bit is no sign. A distance of 2^63 or more counts as one below zero.
+  /// For uint64, whose first bit is not a sign. A distance of 2^63 or more counts as negative.
   at::Tensor shifted_bits(const at::Tensor& x, const at::Tensor& y) const {
     if (left_) return at::bitwise_left_shift(x, y);
     const at::Tensor half =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causal convolution over time, channel by channel, with the inputs before the first as a state.
+// Causal convolution over time, channel by channel, with the inputs before the first one as a
+// state.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/silu.h>
@@ -45,7 +46,7 @@ class CausalConv final : public TorchKernel {
   bool activates_;
 };
 
-/// A state may be empty: that of a single weight is.
+/// A state may be empty, as for a single weight.
 Support convolves(const PlanContext& context) {
   if (context.input(CausalConvWithStateIn::input).elements() == 0)
     return {"CausalConvWithState on no elements"};

@@ -10,7 +10,7 @@ namespace {
 
 using ClipView = onnx::nodes::Clip;
 
-/// `item`, without its two calls through torch's dispatcher. Who records calls wants those.
+/// `item` without its two calls through torch's dispatcher. Code that records calls needs those.
 at::Scalar limit_of(const at::Tensor& limit) {
   if (limit.numel() != 1 || !limit.is_cpu()) return limit.item();  // or torch says what is wrong
   return at::native::_local_scalar_dense_cpu(limit);
@@ -52,7 +52,7 @@ class Clip final : public TorchKernel {
   }
 
  private:
-  std::optional<at::Scalar> low_, high_;  // of attributes
+  std::optional<at::Scalar> low_, high_;  // from attributes
 };
 
 }  // namespace

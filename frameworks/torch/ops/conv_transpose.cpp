@@ -67,7 +67,7 @@ class ConvTranspose final : public TorchKernel {
   std::int64_t group_;
   bool by_torch_ = true;  // torch cuts both ends by as much, and adds less than a step behind
   Sizes strides_, dilations_, padding_, output_padding_;
-  Sizes amounts_;  // of a pad of the whole result, otherwise; torch: last dimension first
+  Sizes amounts_;  // otherwise, padding of the whole result; torch: last dimension first
   Sizes bias_;     // its shape beside the output
 };
 

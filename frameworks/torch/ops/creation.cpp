@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that make values rather than compute them, and changes of type.
+// Operators that create values, and conversions of type.
 #include <ATen/ops/full.h>
 #include <ATen/ops/nonzero.h>
 #include <ATen/ops/scalar_tensor.h>
@@ -37,7 +37,7 @@ at::Tensor shape_of(const PlanContext& context) {
   return at::tensor(at::IntArrayRef(dims.data() + begin, dims.data() + end), at::kLong);
 }
 
-/// A value that is known when the node is planned.
+/// A value known when the node is planned.
 class Known final : public TorchKernel {
  public:
   Known(const PlanContext& context, at::Tensor (*value)(const PlanContext&))
@@ -89,7 +89,7 @@ class ConstantOfShape final : public TorchKernel {
   at::Scalar value_ = 0;
 };
 
-/// Shapes: x any; y rank x number of elements that are not zero, which only the data knows.
+/// Shapes: x any; y rank x number of non-zero elements, which is known only at run time.
 class NonZero final : public TorchKernel {
  public:
   using TorchKernel::TorchKernel;
@@ -120,7 +120,7 @@ class Cast final : public TorchKernel {
   bool saturates_;
 };
 
-/// The same bits as another type. No gradient reaches them.
+/// Reinterprets bits as another type, without a gradient.
 class BitCast final : public TorchKernel {
  public:
   explicit BitCast(const PlanContext& context)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CumSum and CumProd: sums and products of what stands before each element along an axis.
+// CumSum and CumProd: sums and products of the elements up to each element along an axis.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/cumprod.h>
 #include <ATen/ops/cumsum.h>
@@ -22,7 +22,7 @@ at::Tensor products(const at::Tensor& x, std::int64_t axis) {
 
 class Cumulative final : public TorchKernel {
  public:
-  /// `first`: what an exclusive row begins with.
+  /// `first`: the first element of an exclusive row.
   Cumulative(const PlanContext& context, at::Tensor (*along)(const at::Tensor&, std::int64_t),
              int first)
       : TorchKernel(context),

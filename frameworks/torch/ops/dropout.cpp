@@ -13,8 +13,8 @@ namespace {
 
 using DropoutView = onnx::nodes::Dropout;
 
-/// In training, keeps each element with probability 1 - ratio, scaled by 1 / (1 - ratio).
-/// Random numbers are torch's, seeded from d5's stream of the node.
+/// In training, keeps each element with probability 1 - ratio, scaled by 1 / (1 - ratio). Uses
+/// torch's random numbers, seeded from d5's stream of the node.
 class Dropout final : public TorchKernel {
  public:
   explicit Dropout(PlanContext& context) : TorchKernel(context), saves_(context.wants_backward()) {
@@ -78,7 +78,7 @@ class Dropout final : public TorchKernel {
   }
 
  private:
-  /// The share of elements to drop: none outside of training.
+  /// The share of elements to drop: zero outside of training.
   double dropped(const at::Tensor* ratio, const at::Tensor* training) const {
     const double share = node().opset < 12 ? DropoutView(node()).ratio()
                          : ratio           ? ratio->item().toDouble()
@@ -98,7 +98,7 @@ class Dropout final : public TorchKernel {
   }
 
   bool saves_;
-  at::Tensor mask_;  // where nobody keeps it
+  at::Tensor mask_;  // used if the output is unused
   at::Generator generator_ = at::detail::createCPUGenerator();
 };
 

@@ -46,7 +46,7 @@ namespace nodes = onnx::nodes;
 struct Function {
   at::Tensor (*call)(const at::Tensor& x);
   at::Tensor& (*write)(at::Tensor& y, const at::Tensor& x);
-  /// dx from dy and y. Without one, backward goes through autograd.
+  /// dx from dy and y. Null: backward uses autograd.
   at::Tensor& (*gradient)(at::Tensor& dx, const at::Tensor& dy, const at::Tensor& y) = nullptr;
 };
 
@@ -82,7 +82,7 @@ void add_function(OperatorRegistry& registry, Function function,
   add<Elementwise, View>(registry, check, function);
 }
 
-// Torch's relu has no out variant that writes directly; this is what it computes.
+// Torch's relu has no out variant that writes directly; this function computes the same.
 at::Tensor& write_relu(at::Tensor& y, const at::Tensor& x) { return at::clamp_min_out(y, x, 0); }
 at::Tensor& relu_gradient(at::Tensor& dx, const at::Tensor& dy, const at::Tensor& y) {
   return at::threshold_backward_out(dx, dy, y, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of ai.onnx.ml on rows of features. What they compute is float32, from float64.
+// Operators of ai.onnx.ml on rows of features. Results are float32, computed in float64.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/full.h>
@@ -25,7 +25,7 @@ namespace {
 namespace ml = onnx::nodes::ml;
 using Floats = std::vector<float>;
 
-/// A list of an attribute, beside what it meets.
+/// A list attribute as a tensor of x's type, on x's device.
 template <class T>
 at::Tensor beside(const at::Tensor& x, const std::vector<T>& list) {
   return at::tensor(at::ArrayRef<T>(list)).to(x.options());
@@ -102,7 +102,7 @@ class Normalizer final : public TorchKernel {
   }
 
  private:
-  /// 1 where the standard leaves a row alone: where it is 0.
+  /// 1 for a row with norm 0, which the standard leaves unchanged.
   [[nodiscard]] at::Tensor divisor(const at::Tensor& x) const {
     const at::Tensor norm = norm_ == "MAX"
                                 ? std::get<0>(at::max(x, -1, true))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discrete Fourier transforms of lines and of windows that slide, and those windows.
+// Discrete Fourier transforms of lines and of sliding windows, and the window functions.
 #include <ATen/ops/blackman_window.h>
 #include <ATen/ops/fft_fft.h>
 #include <ATen/ops/fft_ifft.h>
@@ -20,7 +20,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// The last dimension of ONNX's numbers has one part, or two of complex ones.
+/// The last dimension has one part for real numbers, two for complex ones.
 at::Tensor numbers(const at::Tensor& x) {
   const at::Tensor wide = widened(x);
   return wide.size(-1) == 2 ? at::view_as_complex(wide.contiguous()) : wide.squeeze(-1);
@@ -95,7 +95,7 @@ class Stft final : public TorchKernel {
   std::int64_t step_, n_;
 };
 
-/// Shapes: y is as long as the input says.
+/// Shapes: the input gives the length of y.
 class Window final : public TorchKernel {
  public:
   Window(const PlanContext& context, at::Tensor (*window)(std::int64_t size, bool periodic))
@@ -119,7 +119,7 @@ at::Tensor blackman(std::int64_t size, bool periodic) {
   return at::blackman_window(size, periodic, at::kDouble);
 }
 
-/// Torch's window of one point is 1 whatever its formula says.
+/// Torch's window of one point is 1, independent of its formula.
 Support opens(const PlanContext& context) {
   const TensorDesc& y = context.output(0);
   if (y.elements() == 1) return {context.node().op_type + " of one point"};

@@ -23,7 +23,7 @@ void write_product(at::Tensor& y, const at::Tensor& a, const at::Tensor& b, doub
   }
 }
 
-/// The last transposed view that was made: one a plan.
+/// The most recent transposed view, one per plan.
 class Transposed {
  public:
   const at::Tensor& of(const at::Tensor& x) {
@@ -56,7 +56,7 @@ class Gemm final : public TorchKernel {
       return;
     }
     results[0] = at::mm(a, b);
-    // Integers times a real number are real to torch.
+    // Torch's product of integers and a real number is real.
     if (alpha_ != 1) results[0] = at::mul(results[0], alpha_).to(a.scalar_type());
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample reads a tensor at the places of a grid, AffineGrid makes such a grid.
+// GridSample reads a tensor at the positions of a grid; AffineGrid computes such a grid.
 #include <ATen/ops/affine_grid_generator.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/grid_sampler.h>
@@ -16,8 +16,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Shapes: x N,C,spatial; grid N,outputs,rank; y N,C,outputs. One spatial dimension counts as the
-/// second of two.
+/// Shapes: x N,C,spatial; grid N,outputs,rank; y N,C,outputs. One spatial dimension is treated as
+/// the second of two.
 class GridSample final : public TorchKernel {
   using View = nodes::GridSample;
 
@@ -42,15 +42,15 @@ class GridSample final : public TorchKernel {
   }
 
  private:
-  /// Torch counts places as integers without asking whether these can hold them. NaN, and what is
-  /// so far away, lie outside.
+  /// Torch converts positions to integers without a range check. NaN, and positions this far away,
+  /// lie outside.
   static at::Tensor countable(const at::Tensor& grid) {
     constexpr double kFar = 1e4;
     return at::nan_to_num(grid, -kFar, kFar, -kFar).clamp(-kFar, kFar);
   }
 
   bool align_corners_;
-  std::int64_t mode_, padding_;  // as torch counts them
+  std::int64_t mode_, padding_;  // torch's enumerators
 };
 
 Support samples(const PlanContext& context) {
@@ -58,7 +58,7 @@ Support samples(const PlanContext& context) {
   const std::string mode = nodes::GridSample(context.node()).mode();
   if (x.rank() > 5) return {"GridSample over more than three dimensions"};
   if (x.rank() == 5 && (mode == "cubic" || mode == "bicubic")) {
-    return {"GridSample by cubes over three dimensions"};
+    return {"cubic GridSample over three dimensions"};
   }
   if (!is_floating_point(context.dtype(0))) {
     return {"GridSample on " + std::string(name_of(context.dtype(0)))};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements and slices that are taken from, or put, where an index says: GatherElements, GatherND,
-// Scatter, ScatterElements, ScatterND, TensorScatter.
+// Reads or writes of elements and slices by index: GatherElements, GatherND, Scatter,
+// ScatterElements, ScatterND, TensorScatter.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/gather.h>
 #include <ATen/ops/index_select.h>
@@ -21,13 +21,13 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Torch's gather and scatter do not count from the back.
+/// Torch's gather and scatter do not support negative indices.
 at::Tensor from_front(const at::Tensor& indices, std::int64_t size) {
   const at::Tensor wide = indices.to(at::kLong);
   return at::where(wide < 0, wide + size, wide);
 }
 
-/// Updates put into x along one dimension, or reduced with what is there, as ONNX's word says.
+/// Writes updates into x along one dimension, or reduces them with x by ONNX's `reduction`.
 at::Tensor scattered(const at::Tensor& x, std::int64_t axis, const at::Tensor& places,
                      const at::Tensor& updates, const std::string& reduction) {
   if (reduction == "none") return at::scatter(x, axis, places, updates);
@@ -36,7 +36,7 @@ at::Tensor scattered(const at::Tensor& x, std::int64_t axis, const at::Tensor& p
   return at::scatter_reduce(x, axis, places, updates, word);
 }
 
-/// Torch reduces no complex numbers by scatter_reduce, and no truths.
+/// Torch's scatter_reduce supports neither complex numbers nor booleans.
 Support scatters(const PlanContext& context) {
   const auto* given = context.node().attribute<std::string>("reduction");
   const std::string reduction = given ? *given : "none";
@@ -79,7 +79,7 @@ class ScatterElements final : public TorchKernel {
   std::string reduction_;
 };
 
-/// Coordinates of slices as rows of a matrix that holds one slice a row.
+/// Coordinates of slices as row numbers of a matrix with one slice per row.
 class SliceRows {
  public:
   SliceRows(const PlanContext& context, std::size_t batch_dims) : who_(context.who()) {
@@ -102,7 +102,7 @@ class SliceRows {
   [[nodiscard]] at::Tensor updates(const at::Tensor& x) const {
     return x.reshape({batch_ * entries_, inner_});
   }
-  /// One number for each entry of the indices.
+  /// One row number for each entry of the indices.
   [[nodiscard]] at::Tensor of(const at::Tensor& indices) const {
     at::Tensor rows = at::arange(batch_, at::kLong).mul(slices_).unsqueeze(1);
     rows = rows.expand({batch_, entries_});
@@ -111,7 +111,7 @@ class SliceRows {
     for (std::int64_t k = 0; k < width; ++k) {
       const std::int64_t size = sizes_[std::size_t(k)];
       const at::Tensor places = from_front(entries.select(2, k), size);
-      // A place that is outside along one dimension may be a row all the same.
+      // A position outside along one dimension may still give a valid row number.
       if (((places < 0) | (places >= size)).any().item<bool>()) {
         throw ValueError(who_ + ": an index is outside [-" + std::to_string(size) + ", " +
                          std::to_string(size - 1) + "]");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that pick elements by their places: Slice, Gather, Pad.
+// Operators that pick elements by position: Slice, Gather, Pad.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/index_select.h>
@@ -89,7 +89,7 @@ class Gather final : public TorchKernel {
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor& x = inputs[0];
     const at::Tensor wide = inputs[1].to(at::kLong);
-    // Torch's index_select does not count from the back.
+    // Torch's index_select does not support negative indices.
     const at::Tensor indices = at::where(wide < 0, wide + x.size(axis_), wide);
     results[0] = at::index_select(x, axis_, indices.reshape({-1})).view(sizes_);
   }
@@ -99,7 +99,7 @@ class Gather final : public TorchKernel {
   Sizes sizes_;
 };
 
-/// What a node Pad adds to its axes: before each, then after each.
+/// Padding that a node Pad adds to its axes: before each, then after each.
 struct Padding {
   using View = nodes::Pad;
 
@@ -152,13 +152,13 @@ class Pad final : public TorchKernel {
   }
 
  private:
-  /// For each output element along one axis, the input element that it repeats.
+  /// The input element copied to each output element along one axis.
   static at::Tensor sources(const std::string& mode, std::int64_t size, std::int64_t before,
                             std::int64_t after) {
     const at::Tensor place = at::arange(-before, size + after, at::kLong);
     if (mode == "edge") return place.clamp(0, size - 1);
     if (mode == "wrap") return place.remainder(size);
-    // reflect: forth and back without repeating the ends
+    // reflect: back and forth without repeating the ends
     if (size == 1) return at::zeros_like(place);
     const at::Tensor phase = place.remainder(2 * (size - 1));
     return at::where(phase < size, phase, 2 * (size - 1) - phase);
@@ -169,7 +169,7 @@ class Pad final : public TorchKernel {
   std::vector<Selection> copies_;
 };
 
-/// Torch cuts one end off before it adds at the other: there must be something left.
+/// Torch crops one end before it pads the other, so something must be left.
 Support pads(const PlanContext& context) {
   const Padding padding(context);
   for (std::size_t i = 0; i < padding.axes.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of quantized matrices and convolutions of quantized tensors. Their sums are integers
-// below 2^53, which torch's products of doubles have exactly.
+// Products of quantized matrices and convolutions of quantized tensors. The sums are integers below
+// 2^53, which torch's products of doubles compute exactly.
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/matmul.h>
 
@@ -16,7 +16,7 @@ namespace nodes = onnx::nodes;
 
 bool is_one_number(const at::Tensor& x) { return x.dim() <= 1 && x.numel() == 1; }
 
-/// Input `i` without its zero point, which `over` broadcasts to it.
+/// Input `i` minus its zero point, which `over` broadcasts to it.
 template <class Over>
 at::Tensor centred(Inputs inputs, std::size_t i, std::size_t zero, const Over& over) {
   const at::Tensor x = inputs[i].to(at::kDouble);
@@ -24,10 +24,11 @@ at::Tensor centred(Inputs inputs, std::size_t i, std::size_t zero, const Over& o
   return offset ? x - over(offset->to(at::kDouble)) : x;
 }
 
-/// Sums as int32, in which they may wrap around.
+/// Sums as int32, with wrap-around.
 at::Tensor wrapped(const at::Tensor& sums) { return sums.to(at::kLong).to(at::kInt); }
 
-/// A parameter of a's rows: one number, a list, or as a with 1 in the last dimension.
+/// A parameter of a's rows: one number, a list, or a tensor like a with size 1 in the last
+/// dimension.
 at::Tensor of_rows(const at::Tensor& x) {
   if (is_one_number(x)) return x.reshape({});
   return x.dim() == 1 ? x.unsqueeze(1) : x;
@@ -67,7 +68,7 @@ class QLinearMatMul final : public TorchKernel {
   at::ScalarType type_;
 };
 
-/// Where an operand is a vector, its own scale would have to lose a dimension.
+/// If an operand is a vector, its own scale would have to lose a dimension.
 Support multiplies(const PlanContext& context) {
   using In = nodes::QLinearMatMul::In;
   if (context.shape(In::a).rank() < 2 || context.shape(In::b).rank() < 2) {
@@ -76,7 +77,7 @@ Support multiplies(const PlanContext& context) {
   return computes(context);
 }
 
-/// Padding stands for the number zero, not for the element.
+/// Padding has the value zero, not the zero element.
 class IntegerConvolution {
  public:
   template <class View>
@@ -88,7 +89,7 @@ class IntegerConvolution {
     return at::convolution(window_.pad(x, 0), w, bias, window_.strides, window_.zeros,
                            window_.dilations, /*transposed=*/false, window_.zeros, group_);
   }
-  /// One number, or one for each filter, over dimensions of which `axis` counts these.
+  /// One number, or one for each filter, along `axis`.
   [[nodiscard]] static auto along_filters(const at::Tensor& w, std::size_t axis) {
     return [rank = std::size_t(w.dim()), axis](const at::Tensor& x) {
       if (is_one_number(x)) return x.reshape({});

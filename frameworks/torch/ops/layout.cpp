@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that give elements other places: DepthToSpace, SpaceToDepth, CenterCropPad,
-// ReverseSequence.
+// Operators that rearrange elements: DepthToSpace, SpaceToDepth, CenterCropPad, ReverseSequence.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/gather.h>

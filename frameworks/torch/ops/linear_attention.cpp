@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention with a state in place of a softmax, token by token: linear, gated, by the delta rule.
+// Attention with a state instead of a softmax, token by token: linear, gated, by the delta rule.
 #include <ATen/ops/exp.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/stack.h>
@@ -18,7 +18,7 @@ using LinearAttentionIn = LinearAttentionView::In;
 using Out = LinearAttentionView::Out;
 
 /// Shapes: q B,T,Hq D; k B,T,Hkv D; v B,T,Hkv Dv; decay B,T,Hkv or Hkv D; beta B,T,Hkv or 1; the
-/// states B,Hkv,D,Dv. A head of k serves Hq / Hkv neighbours of q's.
+/// states B,Hkv,D,Dv. A head of k serves Hq / Hkv adjacent heads of q.
 class LinearAttention final : public TorchKernel {
  public:
   explicit LinearAttention(const PlanContext& context)

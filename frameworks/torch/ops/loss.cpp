@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Negative log-likelihood, of probabilities given as logarithms or as scores.
+// Negative log-likelihood, of log-probabilities or of scores.
 #include <ATen/core/Reduction.h>
 #include <ATen/ops/_log_softmax.h>
 #include <ATen/ops/_log_softmax_backward_data.h>
@@ -17,7 +17,7 @@
 namespace d5::torch {
 namespace {
 
-/// What no label is: torch must be told of one to ignore.
+/// Not a valid label: torch requires one to ignore.
 constexpr std::int64_t kIgnoreNothing = -100;
 
 template <class View>
@@ -107,7 +107,7 @@ class SoftmaxCrossEntropyLoss final : public TorchKernel {
   bool
       direct_;  // torch's fast functions take a plain batch of scores; the rest goes through `call`
   bool saves_;
-  at::Tensor log_prob_, total_weight_;  // where nobody keeps them
+  at::Tensor log_prob_, total_weight_;  // used if the outputs are unused
   at::Tensor log_prob_gradient_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The p-norm of the elements under a window, 1 to 3 spatial dimensions, or of all.
+// The p-norm of the elements under a window, 1 to 3 spatial dimensions, or of all elements.
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/ones.h>
@@ -43,7 +43,7 @@ class LpPool final : public TorchKernel {
     const at::Tensor sums = at::convolution(powers, at::ones(ones_, x.options()), {},
                                             window_.strides, window_.zeros, window_.dilations,
                                             /*transposed=*/false, window_.zeros, 1);
-    // A root's slope at zero is infinite.
+    // The slope of a root at zero is infinite.
     const at::Tensor nothing = sums == 0;
     const at::Tensor y = at::where(nothing, at::zeros_like(sums),
                                    at::where(nothing, at::ones_like(sums), sums).pow(1 / p_));
@@ -53,7 +53,7 @@ class LpPool final : public TorchKernel {
  private:
   double p_;
   TorchWindow window_;
-  Sizes ones_;  // of a filter
+  Sizes ones_;  // a filter of ones
   Sizes sizes_;
 };
 

@@ -20,7 +20,7 @@ class MatMul final : public TorchKernel {
  protected:
   void run(OpContext& context) override {
     const at::Tensor &a = in(context, 0), &b = in(context, 1);
-    // Torch gives the result of a vector a dimension more, and takes it off elsewhere.
+    // Torch adds a dimension to the result of a vector, and removes it elsewhere.
     if (a.dim() < 2 || b.dim() < 2) return TorchKernel::run(context);
     at::matmul_out(out(context, 0), a, b);
   }

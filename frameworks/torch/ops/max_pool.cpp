@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest element under a window, 1 to 3 spatial dimensions, or of all.
+// The largest element under a window, 1 to 3 spatial dimensions, or of all elements.
 #include <ATen/core/DimVector.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/div.h>
@@ -53,7 +53,7 @@ class MaxPool final : public TorchKernel {
         saves_(direct_ && context.wants_backward()) {
     if (window_.aside && context.wants_output(MaxPoolView::Out::Indices)) {
       throw Unsupported(context.who() +
-                        ": torch names no place where a window covers padding alone");
+                        ": torch gives no index for a window that covers only padding");
     }
     if (saves_) context.save({DType::int64, context.output(0).shape});
   }
@@ -94,7 +94,8 @@ class MaxPool final : public TorchKernel {
   }
 
  private:
-  /// Torch counts within one padded channel; ONNX within the whole tensor, without padding.
+  /// Torch's indices count within one padded channel; ONNX's within the whole tensor, without
+  /// padding.
   at::Tensor whole_tensor_indices(at::Tensor index, const at::Tensor& x,
                                   const at::Tensor& padded) const {
     const std::int64_t rank = x.dim();
@@ -122,7 +123,7 @@ class MaxPool final : public TorchKernel {
   TorchWindow window_;
   Sizes padding_;  // torch's; what it does not do itself is written out
   bool ceil_mode_, column_major_, direct_, saves_;
-  at::Tensor indices_;  // where nobody keeps them
+  at::Tensor indices_;  // used if the output is unused
 };
 
 class GlobalMaxPool final : public TorchKernel {

@@ -35,7 +35,8 @@ class Mod final : public TorchKernel {
   }
 
  private:
-  /// The processor cannot divide the least number by -1; by 1 nothing is left over, either.
+  /// Replaces -1, by which the processor cannot divide the least number; the remainder by 1 is the
+  /// same.
   static at::Tensor divisor(const at::Tensor& b) {
     return at::isSignedType(b.scalar_type()) ? b.masked_fill(b == -1, 1) : b;
   }

@@ -117,12 +117,13 @@ class BatchNormalization final : public TorchKernel {
   }
 
  private:
-  /// Torch's running statistics then hold those of this batch alone.
+  /// Makes torch's running statistics those of this batch only.
   static constexpr double kBatchOnly = 1;
 
-  /// Statistics as torch computes them: the variance of small floats is beyond them.
+  /// Converts to the type in which torch computes statistics; small floats cannot hold the
+  /// variance.
   at::Tensor wide(const at::Tensor& x) const { return converts_ ? x.to(type_) : x; }
-  /// A running statistic after the batch, of which there is `share`.
+  /// A running statistic after the batch, whose weight is `share`.
   at::Tensor running(const at::Tensor& before, const at::Tensor& batch, double share) const {
     const at::Tensor kept = wide(before) * momentum_;
     const at::Tensor y = share == 0 ? kept : at::add(kept, batch, (1 - momentum_) * share);
@@ -133,7 +134,8 @@ class BatchNormalization final : public TorchKernel {
   at::ScalarType type_;  ///< of the statistics
   bool converts_ = false;
   bool training_, saves_;
-  /// Torch's running variance is the sample's (n - 1), ONNX's is the population's (n): 0 of one.
+  /// Torch's running variance is the sample's (n - 1), ONNX's is the population's (n); 0 for one
+  /// element.
   double population_factor_;
   at::Tensor mean_, inverse_deviation_, batch_mean_, batch_variance_;
 };

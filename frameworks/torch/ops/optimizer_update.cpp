@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adam, Momentum, Adagrad of ai.onnx.preview.training: one step of an optimizer; its state comes in
-// and goes out as tensors.
+// Adam, Momentum, Adagrad of ai.onnx.preview.training: one step of an optimizer, whose state is
+// passed in and out as tensors.
 #include <ATen/ops/sqrt.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 namespace training = onnx::nodes::training;
 
-/// The learning rate, and how many steps there were before.
+/// The learning rate, and the number of previous steps.
 struct Progress {
   at::Tensor rate;
   double count;

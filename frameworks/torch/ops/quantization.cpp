@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantizeLinear, DynamicQuantizeLinear and DequantizeLinear: a quantized number q stands for
-// (q - zero point) * scale.
+// QuantizeLinear, DynamicQuantizeLinear and DequantizeLinear: a quantized number q represents (q -
+// zero point) * scale.
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/round.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// One scale for all, one for each place along an axis, or one for each block of neighbours there.
+/// One scale for all, one per index along an axis, or one per block of adjacent indices.
 class ScaleLayout {
  public:
   ScaleLayout(const PlanContext& context, std::int64_t axis, std::int64_t block_size)
@@ -29,7 +29,7 @@ class ScaleLayout {
     list_[std::size_t(axis_)] = size_;
   }
 
-  /// A scale or a zero point as it is broadcast to x.
+  /// A scale or a zero point, broadcast to x.
   [[nodiscard]] at::Tensor over(const at::Tensor& scale) const {
     if (single_) return scale.reshape({});
     if (block_size_ == 0) return scale.reshape(list_);
@@ -55,7 +55,7 @@ class QuantizeLinear final : public TorchKernel {
     const auto precision = static_cast<DType>(View(node()).precision());
     const DType scale = context.dtype(View::In::y_scale);
     precision_ = precision != DType::undefined ? scalar_type(precision)
-                 : scale == DType::int32       ? at::kDouble  // which divides integers exactly
+                 : scale == DType::int32       ? at::kDouble  // divides integers exactly
                                                : scalar_type(scale);
   }
 
@@ -96,7 +96,7 @@ class DequantizeLinear final : public TorchKernel {
   at::ScalarType type_;
 };
 
-/// Scale and zero point are those of x's range, stretched to hold zero.
+/// Computes scale and zero point from x's range, extended to include zero.
 class DynamicQuantizeLinear final : public TorchKernel {
   using Out = nodes::DynamicQuantizeLinear::Out;
 

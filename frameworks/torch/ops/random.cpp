@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that draw: from torch's generator, seeded from d5's stream of the node.
+// Random operators, which use torch's generator, seeded from d5's stream of the node.
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -18,8 +18,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// A kernel that draws; its `draw` is the whole of it. In inference a node with a seed draws the
-/// same in every run.
+/// A random kernel, defined by `draw` alone. In inference a node with a seed draws the same numbers
+/// in every run.
 class DrawingKernel : public TorchKernel {
  public:
   DrawingKernel(const PlanContext& context, std::optional<float> seed)
@@ -48,7 +48,7 @@ class DrawingKernel : public TorchKernel {
   at::Generator generator_ = at::detail::createCPUGenerator();
 };
 
-/// RandomNormal, RandomUniform and those like another tensor.
+/// RandomNormal, RandomUniform and their variants with the shape of another tensor.
 template <class View>
 class RandomTensor final : public DrawingKernel {
  public:

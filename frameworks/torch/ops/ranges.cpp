@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors made from numbers and places: Range, EyeLike, OneHot.
+// Tensors computed from numbers and positions: Range, EyeLike, OneHot.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -74,7 +74,7 @@ class OneHot final : public TorchKernel {
     classes_ = at::arange(depth_, at::kDouble).reshape(sizes);
   }
 
-  /// In double every class that fits into memory is exact, and what is out of range stays so.
+  /// In double every class that fits into memory is exact, and an invalid class stays invalid.
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor places = inputs[View::In::indices].to(at::kDouble).trunc().unsqueeze(axis_);
     const at::Tensor wanted = at::where(places < 0, places + double(depth_), places);

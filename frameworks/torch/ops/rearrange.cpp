@@ -154,8 +154,8 @@ class Where final : public TorchKernel {
   }
 };
 
-/// One triangle of the last two dimensions. Which diagonal begins it is read in each run: it
-/// decides no shape, and need not be constant.
+/// One triangle of the last two dimensions. Its first diagonal is read in each run: it affects no
+/// shape, and need not be constant.
 class Trilu final : public TorchKernel {
   using View = nodes::Trilu;
 
@@ -181,7 +181,7 @@ class Trilu final : public TorchKernel {
   }
 
  private:
-  /// Beyond the corners nothing changes, but torch's sums with k would overflow.
+  /// Clamps k to the corners, beyond which nothing changes but torch's sums with k would overflow.
   static std::int64_t inside(const at::Tensor& x, std::int64_t k) {
     return std::clamp(k, -x.size(-2), x.size(-1));
   }

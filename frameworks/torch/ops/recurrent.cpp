@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RNN, GRU and LSTM as torch's own layers where these compute the same, otherwise step by step.
+// RNN, GRU and LSTM as torch's own layers if these compute the same, otherwise step by step.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/gru.h>
 #include <ATen/ops/lstm.h>
@@ -23,7 +23,7 @@ using Names = std::vector<std::string>;
 
 using Kind = RecurrentKind;
 
-/// Torch's gates are i, f, g, o and r, z, n; ONNX's i, o, f, g and z, r, n.
+/// Torch's gate order is i, f, g, o and r, z, n; ONNX's i, o, f, g and z, r, n.
 std::vector<std::int64_t> gates_of(Kind kind) {
   switch (kind) {
     case Kind::lstm:
@@ -96,7 +96,7 @@ class Recurrent final : public TorchKernel {
     return at::rnn_tanh(x, h, weights, biases, 1, 0, false, both, false);
   }
 
-  /// Those of one direction, as torch orders them.
+  /// Appends the weights of one direction, in torch's order.
   void append_weights(Inputs inputs, std::int64_t d, Weights& weights) const {
     weights.push_back(reordered(inputs[RecurrentIn::W].select(0, d)));
     weights.push_back(reordered(inputs[RecurrentIn::R].select(0, d)));
@@ -123,7 +123,7 @@ class Recurrent final : public TorchKernel {
   bool batch_first_, reversed_, relu_;
 };
 
-/// Whether torch has a layer for it.
+/// Whether torch has a layer for the node.
 bool has_layer(const PlanContext& context, Kind kind) {
   for (const char* attribute : {"clip", "activation_alpha", "activation_beta"}) {
     if (context.node().attributes.contains(attribute)) return false;

@@ -25,10 +25,10 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// The reduction of `x` over `dims`, which are not empty; of its sizes those of 1 are left open.
+/// The reduction of `x` over `dims`, which are not empty; it may keep or drop these dimensions.
 struct Function {
   at::Tensor (*call)(const at::Tensor& x, at::IntArrayRef dims);
-  /// The same of real numbers, at least one, into `y`; `keep`: dimensions stay.
+  /// The same for real numbers, at least one, written to `y`; `keep`: dimensions stay.
   at::Tensor& (*write)(at::Tensor& y, const at::Tensor& x, at::IntArrayRef dims,
                        bool keep) = nullptr;
 };
@@ -45,13 +45,13 @@ at::Tensor mean(const at::Tensor& x, at::IntArrayRef dims) {
 }
 at::Tensor product(const at::Tensor& x, at::IntArrayRef dims) {
   if (dims.size() == 1) return at::prod(x, dims[0], true, x.scalar_type());
-  // One product of all: those of single dimensions overflow where it does not.
+  // A single product of all elements: products by dimension may overflow when it does not.
   at::DimVector last;
   for (auto i = -std::int64_t(dims.size()); i < 0; ++i) last.push_back(i);
   return at::prod(at::movedim(x, dims, last).flatten(last.front()), -1, false, x.scalar_type());
 }
 
-/// The largest (smallest) element; of none, the smallest (largest) there is.
+/// The largest (smallest) element; for an empty tensor, the smallest (largest) number of the type.
 at::Tensor of_none(const at::Tensor& x, at::IntArrayRef dims, bool largest) {
   at::DimVector sizes(x.sizes().begin(), x.sizes().end());
   for (auto dim : dims) sizes[std::size_t(dim)] = 1;
@@ -95,7 +95,7 @@ at::Tensor sum_square(const at::Tensor& x, at::IntArrayRef dims) {
   const at::Tensor wide = widened(x);
   return sum(wide * wide, dims).to(x.scalar_type());
 }
-/// Torch's norms are of reals alone.
+/// Torch's norms support only floating-point types.
 at::Tensor l2(const at::Tensor& x, at::IntArrayRef dims) {
   if (x.is_floating_point()) return at::linalg_vector_norm(x, 2, dims, true);
   return sum_square(x, dims).sqrt().to(x.scalar_type());
@@ -125,7 +125,7 @@ class Reduction final : public TorchKernel {
     keep_ = view.keepdims() != 0;
     const auto axes = context.integers(nodes::ReduceSum::In::axes, view.axes());
     if (axes.given()) dims_ = axes.values();
-    // Where nothing is reduced, what the operator does to single elements is done.
+    // Without reduced dimensions the operator's elementwise part is applied.
     single_ = x.rank() == 0 || (dims_.empty() && view.noop_with_empty_axes() != 0);
     if (single_) {
       dims_ = {0};
@@ -178,7 +178,7 @@ class Arg final : public TorchKernel {
 
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor& x = inputs[0];
-    // The first of the reversed is the last.
+    // The first element of the reversed tensor is the last one.
     results[0] = last_ ? *last_ - function_.call(x.flip(axis_), axis_, keep_)
                        : function_.call(x, axis_, keep_);
   }
@@ -196,10 +196,10 @@ class Arg final : public TorchKernel {
   std::optional<std::int64_t> last_;  ///< place; set where the last of equal elements is meant
 };
 
-/// Torch divides by zero where integers have no mean.
+/// Torch divides by zero for the mean of no integers.
 Support has_mean(const PlanContext& context) {
   if (!is_floating_point(context.dtype(0)) && context.input(0).elements() == 0) {
-    return {"the mean of no integers"};
+    return {"the mean of an empty integer tensor"};
   }
   return computes(context);
 }

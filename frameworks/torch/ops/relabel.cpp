@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that give the same elements another shape: nothing is computed, bytes are copied, or
-// not even that where the output lies in the input's memory.
+// Operators that change only the shape: bytes are copied, or not even that if the output shares the
+// input's memory.
 #include <cstring>
 
 #include "d5/onnx/nodes.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize, and Upsample before it: other sizes, elements in between found by interpolation. One of
-// torch's own functions where it does what the node says, weighted sums of selected elements where
-// none does.
+// Resize, and its predecessor Upsample. It uses one of torch's functions that computes the same,
+// otherwise weighted sums of selected elements.
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/index_select.h>
@@ -27,7 +26,7 @@ using UpsampleView = onnx::nodes::Upsample;
 
 using Axis = ResizedAxis;
 
-/// Where output places `o` lie in the input.
+/// Maps output positions `o` to input positions.
 using Coordinates = at::Tensor (*)(const at::Tensor& o, const Axis& axis);
 
 at::Tensor half_pixel(const at::Tensor& o, const Axis& axis) {
@@ -56,7 +55,7 @@ constexpr std::array<std::pair<std::string_view, Coordinates>, 6> kCoordinates{{
     {"tf_half_pixel_for_nn", centred},
 }};
 
-/// How elements between elements are found.
+/// Interpolation rule between elements.
 struct Rule {
   std::string mode, rounding = "floor";
   Coordinates coordinates = asymmetric;
@@ -65,7 +64,7 @@ struct Rule {
 
   explicit Rule(const UpsampleView& view) : mode(view.mode()) {}
   explicit Rule(const ResizeView& view) : mode(view.mode()) {
-    if (view.node().opset < 11) {  // what it leaves open is as ONNX's case has it
+    if (view.node().opset < 11) {  // ambiguities are resolved as in ONNX's test
       rounding = "away";
       return;
     }
@@ -78,7 +77,7 @@ struct Rule {
     exclude_outside = view.exclude_outside() != 0;
   }
 
-  /// Torch's functions that may do it.
+  /// The functions of torch that may compute this.
   [[nodiscard]] std::vector<Upsampling::Kind> kinds() const {
     using Kind = Upsampling::Kind;
     if (mode == "nearest") return {Kind::nearest, Kind::nearest_exact};
@@ -105,7 +104,7 @@ struct Rule {
   }
 };
 
-/// For each place along an output dimension the elements that it is made of, and their weights.
+/// For each position along an output dimension, the input elements and their weights.
 /// Shapes: both taps x output; without weights there is one tap.
 struct Taps {
   std::int64_t dim;
@@ -120,7 +119,7 @@ struct Taps {
     }
     const double stretch = rule.antialias ? std::min(axis.scale, 1.0) : 1;
     const auto half = std::int64_t(std::ceil((rule.mode == "cubic" ? 2 : 1) / stretch));
-    // An element on the spot is the last of the left half.
+    // An element at the exact position is the last of the left half.
     const at::Tensor i = p.ceil() + at::arange(-half, half, at::kDouble).unsqueeze(1);
     weights = rule.weight((i - p) * stretch);
     if (rule.exclude_outside) weights = weights.masked_fill((i < 0) | (i > last), 0);
@@ -131,7 +130,7 @@ struct Taps {
     places = i.clamp(0, last).to(at::kLong);
   }
 
-  /// What becomes of dimension `dim` of x.
+  /// Resizes dimension `dim` of x.
   [[nodiscard]] at::Tensor of(const at::Tensor& x, std::int64_t dim) const {
     if (!weights.defined()) return at::index_select(x, dim, places[0]);
     at::DimVector sizes(std::size_t(x.dim()), 1);
@@ -146,7 +145,7 @@ struct Taps {
   }
 };
 
-/// The numbers of a constant input.
+/// The numbers in a constant input.
 std::vector<double> scales_at(const PlanContext& context, std::size_t i) {
   const auto values = context.constant(i)->span<float>();
   return {values.begin(), values.end()};
@@ -203,8 +202,8 @@ std::vector<Axis> axes_of(const ResizeView& view, const PlanContext& context) {
   return axes_of(context, dims, scales);
 }
 
-/// Whether torch's function makes the same of a row of numbers along `axis` as `taps` do, in
-/// float64; to a tolerance as the places differ in their last bits.
+/// Whether torch's function gives the same as `taps` for a row of numbers along `axis`, in float64;
+/// with a tolerance, because the positions differ in their last bits.
 bool is_same(Upsampling::Kind kind, Upsampling::Ends ends, const Axis& axis, const Taps& taps) {
   const at::Tensor row = at::arange(axis.input, at::kDouble).square().sin();
   const Axis alone{0, axis.input, axis.output, axis.scale, axis.length};
@@ -212,7 +211,7 @@ bool is_same(Upsampling::Kind kind, Upsampling::Ends ends, const Axis& axis, con
   return at::allclose(function->forward(row), taps.of(row, 0), /*rtol=*/0, /*atol=*/1e-9);
 }
 
-/// Torch's function that does what `rule` says to all of `axes`, if there is one.
+/// The function of torch that applies `rule` to all of `axes`, if there is one.
 std::optional<Upsampling> upsampling_for(const Rule& rule, const std::vector<Axis>& axes,
                                          const std::vector<Taps>& steps,
                                          const PlanContext& context) {

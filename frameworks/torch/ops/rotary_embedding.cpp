@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary position embedding: pairs of elements are turned by an angle that depends on the position.
+// Rotary position embedding: rotates pairs of elements by an angle that depends on the position.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/stack.h>
@@ -14,7 +14,7 @@ using RotaryEmbeddingView = onnx::nodes::RotaryEmbedding;
 using RotaryEmbeddingIn = RotaryEmbeddingView::In;
 
 /// Shapes: x and y B,H,S,D or packed B,S,H D; the caches P,R/2 with positions B,S, or B,S,R/2
-/// without. The first R elements of each row are turned.
+/// without. The first R elements of each row are rotated.
 class RotaryEmbedding final : public TorchKernel {
  public:
   explicit RotaryEmbedding(const PlanContext& context)
@@ -33,7 +33,7 @@ class RotaryEmbedding final : public TorchKernel {
     const at::Tensor cos = angles(inputs, RotaryEmbeddingIn::cos_cache),
                      sin = angles(inputs, RotaryEmbeddingIn::sin_cache);
     at::Tensor turned = x.narrow(3, 0, 2 * pairs_);
-    // Two elements of a pair are neighbours, or half a row apart.
+    // The two elements of a pair are neighbours, or half a row apart.
     const std::int64_t pair_dim = interleaved_ ? 4 : 3;
     turned = interleaved_ ? turned.unflatten(3, {pairs_, 2}) : turned.unflatten(3, {2, pairs_});
     const at::Tensor a = turned.select(pair_dim, 0), b = turned.select(pair_dim, 1);
@@ -57,7 +57,7 @@ class RotaryEmbedding final : public TorchKernel {
   bool interleaved_;
   Sizes sizes_;
   std::int64_t pairs_;
-  std::optional<std::int64_t> heads_;  // of a packed x
+  std::optional<std::int64_t> heads_;  // for a packed x
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ Sizes trailing(std::int64_t axis, const PlanContext& context) {
   return {x.begin() + front(axis, context), x.end()};
 }
 
-/// A scale as it broadcasts to x.
+/// A scale, broadcast to x.
 struct Scale {
   Scale(const PlanContext& context, std::size_t i, std::int64_t axis) {
     if (!context.has_input(i)) return;
@@ -108,7 +108,7 @@ class RMSNormalization final : public TorchKernel {
 
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor &x = inputs[View::In::X], &scale = inputs[View::In::scale];
-    // Their types may differ: torch would compute in that of x.
+    // Their types may differ, and torch would compute in that of x.
     const at::ScalarType wide =
         at::toOpMathType(c10::promoteTypes(x.scalar_type(), scale.scalar_type()));
     const at::Tensor factor = scale.to(wide);
@@ -125,9 +125,9 @@ class RMSNormalization final : public TorchKernel {
   at::ScalarType type_;
 };
 
-/// Groups of channels. Given scale and bias, torch's function computes x a + b, which cancels where
-/// the mean is large; without them it subtracts first. A module without them is exported with ones
-/// and zeros.
+/// Groups of channels. With scale and bias, torch's function computes x a + b, which cancels if the
+/// mean is large; without them it subtracts first. A module without them is exported with ones and
+/// zeros.
 class GroupNormalization final : public TorchKernel {
   using View = nodes::GroupNormalization;
 
@@ -150,13 +150,14 @@ class GroupNormalization final : public TorchKernel {
   }
 
  private:
-  /// Before opset 21 each group had one.
+  /// Expands a scale per group to channels; before opset 21 each group had one.
   at::Tensor of_channels(const at::Tensor& scale) const {
     const at::Tensor list = widened(scale).reshape({-1});
     if (list.size(0) == channels_) return list;
     return at::repeat_interleave(list, channels_ / groups_);
   }
-  /// No where it has a gradient: a module without has none.
+  /// Whether all elements are `value`; false for a list with a gradient, which a module without
+  /// parameters lacks.
   static bool is_all(const at::Tensor& list, double value) {
     if (list.requires_grad() || !list.is_cpu()) return false;
     const auto all = [&](const auto* x) {
@@ -192,7 +193,7 @@ class InstanceNormalization final : public TorchKernel {
   double epsilon_;
 };
 
-/// A line of zeros stays one.
+/// A line of zeros stays zero.
 class LpNormalization final : public TorchKernel {
   using View = nodes::LpNormalization;
 
@@ -225,7 +226,8 @@ class MeanVarianceNormalization final : public TorchKernel {
     const at::Tensor x = widened(inputs[0]);
     const auto [variance, mean] =
         at::var_mean(x, axes_, /*correction=*/std::optional<at::Scalar>(0), /*keepdim=*/true);
-    // Where all are equal, no change of the deviation reaches y; a root's slope there is infinite.
+    // If all elements are equal, a change of the deviation does not affect y; the root's slope is
+    // infinite.
     const at::Tensor flat = variance == 0;
     const at::Tensor deviation =
         at::where(flat, at::zeros_like(variance),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that leave some elements: Compress, TopK, Unique.
+// Operators that select elements: Compress, TopK, Unique.
 #include <ATen/ops/_unique2.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full_like.h>
@@ -26,7 +26,7 @@ std::optional<std::int64_t> front_if_given(std::optional<std::int64_t> axis,
   return axis ? std::optional(front(*axis, context)) : std::nullopt;
 }
 
-/// Without an axis the input counts as flat.
+/// Without an axis the input is flattened.
 class Compress final : public TorchKernel {
  public:
   explicit Compress(const PlanContext& context)
@@ -41,7 +41,7 @@ class Compress final : public TorchKernel {
   std::optional<std::int64_t> axis_;
 };
 
-/// Torch's own topk does not say which of equals comes first; a stable sort does.
+/// Torch's topk does not define the order of equal elements; a stable sort does.
 class TopK final : public TorchKernel {
   using View = nodes::TopK;
 
@@ -75,7 +75,7 @@ class Unique final : public TorchKernel {
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor& x = inputs[0];
     if (x.is_floating_point() && x.isnan().any().item<bool>()) {
-      throw Unsupported(onnx::describe(node()) + ": torch tells every NaN from all others");
+      throw Unsupported(onnx::describe(node()) + ": torch treats every NaN as distinct");
     }
     at::Tensor values = x.detach();  // torch has no gradient of what follows
     if (values.scalar_type() == at::kBool) values = values.to(at::kByte);  // it counts no booleans
@@ -101,7 +101,7 @@ class Unique final : public TorchKernel {
   bool sorted_;
 };
 
-/// Torch finds nothing among no elements.
+/// Torch fails on empty tensors.
 Support finds(const PlanContext& context) {
   if (context.shape(0).elements() == 0) return {"Unique of no elements"};
   return computes(context);

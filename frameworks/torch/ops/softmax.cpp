@@ -19,7 +19,7 @@ struct Kind {
   decltype(&at::_softmax_backward_data_out) gradient;
 };
 
-/// Before opset 13 all dimensions from `axis` on are normalized together, as one.
+/// Before opset 13 all dimensions from `axis` on are normalized together.
 class Softmax final : public TorchKernel {
  public:
   Softmax(const PlanContext& context, Kind kind) : TorchKernel(context), kind_(kind) {
@@ -59,7 +59,8 @@ class Softmax final : public TorchKernel {
   Sizes matrix_;
 };
 
-/// 1 at the first of the largest elements along the axis, 0 elsewhere; joins as Softmax does.
+/// 1 at the first of the largest elements along the axis, 0 elsewhere; merges dimensions like
+/// Softmax.
 class Hardmax final : public TorchKernel {
  public:
   explicit Hardmax(const PlanContext& context)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What undoes a window: Col2Im adds columns up to an image, MaxUnpool puts elements back.
+// Inverse windows: Col2Im adds columns up to an image, MaxUnpool puts elements back.
 #include <ATen/ops/col2im.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/scatter.h>
@@ -15,8 +15,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Shapes: x N,C block,blocks; y N,C,image. One dimension counts as the second of two. Torch's
-/// image holds the padding, which is cut off.
+/// Shapes: x N,C block,blocks; y N,C,image. One dimension is treated as the second of two. Torch's
+/// image includes the padding, which is cropped.
 class Col2Im final : public TorchKernel {
   using View = nodes::Col2Im;
 
@@ -64,7 +64,7 @@ Support folds(const PlanContext& context) {
   return computes_some(context);
 }
 
-/// An index counts in the shape before pooling, which is the first corner of y.
+/// An index refers to the shape before pooling, which is the first corner of y.
 class MaxUnpool final : public TorchKernel {
   using View = nodes::MaxUnpool;
 

@@ -41,7 +41,8 @@ class Fold final : public TorchKernel {
       results[0] = at::mean(at::stack(at::broadcast_tensors(all)), 0);
       return;
     }
-    // A single input is copied: an output that is an input would not be differentiable by itself.
+    // A single input is copied, because an output that is an input cannot be differentiated
+    // separately.
     at::Tensor y = count_ == 1 ? inputs[0].clone() : function_(inputs[0], inputs[1]);
     for (std::size_t i = 2; i < count_; ++i) y = function_(y, inputs[i]);
     results[0] = mean_ ? at::div(y, double(count_)) : y;

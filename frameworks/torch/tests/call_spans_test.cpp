@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What torch does, in d5's trace.
+// Spans of torch's calls in d5's trace.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Torch's operators, forward and backward, as every framework's, and what it refuses.
+// Tests of torch's operators, forward and backward, and of the cases that it refuses.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 

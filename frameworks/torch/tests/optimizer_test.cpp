@@ -20,7 +20,7 @@ constexpr int kSteps = 1000;
 /// The largest difference in any step, relative to parameters of about 1.
 template <class T>
 double largest_difference(const std::string& name, const Settings& settings) {
-  set_threads(1);  // on so few elements threads would only wait for each other
+  set_threads(1);  // so few elements do not pay for more threads
   const auto ours = optimizers().at(name).make(test::noisy_descent<T>(), "loss", settings);
   const auto theirs = framework("torch").part<NativeOptimizers>().at(name).make(
       test::noisy_descent<T>(), "loss", settings);

@@ -55,7 +55,7 @@ at::Tensor view(const Tensor& tensor) {
                        torch_type(tensor.dtype()));
 }
 
-/// What arrives at an output: numbers that every type holds.
+/// Gradient of an output: numbers that every type can represent.
 Tensor arriving_at(const Tensor& output) {
   Tensor gradient = Tensor::empty(output.dtype(), output.shape());
   const at::Tensor numbers = view(gradient).view({-1});
@@ -81,7 +81,7 @@ Tensors own_results(const std::string& expression, const Tensors& inputs) {
   return results;
 }
 
-/// Both sides round, in an order of their own, what is as large as the largest element.
+/// Both sides round values as large as the largest element, each in its own order.
 void compare(const at::Tensor& got, const at::Tensor& expected) {
   REQUIRE(got.scalar_type() == expected.scalar_type());
   REQUIRE(got.numel() == expected.numel());
@@ -147,7 +147,7 @@ void compare(const OperatorCase& one, const std::string& expression) {
   }
 }
 
-/// While it lives, TorchScript calls each function as it stands.
+/// TorchScript calls each function unchanged during its lifetime.
 struct AsWritten {
   AsWritten() { ::torch::jit::setGraphExecutorOptimize(false); }
   ~AsWritten() { ::torch::jit::setGraphExecutorOptimize(optimized); }

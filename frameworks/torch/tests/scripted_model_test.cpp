@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is torch:script's own; what holds for every executor for whole networks is tested for all.
+// Features of torch:script; common properties of executors for whole networks are tested for all.
 #include <catch2/catch.hpp>
 
 #include "d5/core/errors/error.hpp"

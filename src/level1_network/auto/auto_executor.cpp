@@ -18,11 +18,11 @@
 namespace d5 {
 namespace {
 
-/// d5's plan of the network that transforms made.
+/// The name of d5's plan of the transformed network.
 constexpr const char* kFused = "fused";
-/// A framework alone, and where it lacks a node the reference.
+/// The suffix of a framework that leaves the nodes it lacks to the reference.
 constexpr const char* kBehind = "+reference";
-/// Where all others answer wrongly.
+/// Last resort if all others give wrong outputs.
 constexpr const char* kLast = "reference alone";
 
 std::vector<std::string> rival_words() {
@@ -38,7 +38,7 @@ std::vector<std::string> rival_words() {
   return words;
 }
 
-/// Of frameworks alone.
+/// Words that name frameworks only, without their own executors.
 std::vector<std::string> words_alone() {
   std::vector<std::string> words;
   for (const auto& name : operator_words({"all"})) {
@@ -233,7 +233,7 @@ void AutoExecutor::tell(const ExecutorRace& race, const std::string& planned, co
   selection.ways = std::move(ways);
   for (auto refusal : race.refusals()) {
     if (refusal.framework == planned) {
-      refusal.reason += "; frameworks were asked one by one in its place";
+      refusal.reason += "; frameworks were tried one by one instead";
     }
     selection.refusals.push_back(std::move(refusal));
   }

@@ -12,13 +12,13 @@
 
 namespace d5 {
 
-/// Stands for the fastest of d5's plan, itself a mixture of frameworks, for inference that of the
-/// fused network, and the frameworks' own executors of whole networks: on the first run of each
-/// kind (shapes, loss, mode) they are timed against each other, then that one runs. Batches in
-/// flight are the plan's.
+/// Delegates to the fastest of d5's plan (itself a mixture of frameworks), for inference also a
+/// plan of the fused network, and the frameworks' own executors of whole networks. They are timed
+/// against each other on the first run of each kind (shapes, loss, mode). Batches in flight use the
+/// plan.
 class AutoExecutor final : public GraphExecutor {
  public:
-  /// Whether there is anything but a plan that may do what the options ask for.
+  /// Whether anything but a plan can satisfy the options.
   [[nodiscard]] static bool has_rivals(const ExecutorOptions& options);
 
   AutoExecutor(Network network, ExecutorOptions options, SelectionOptions selection = {});
@@ -35,24 +35,24 @@ class AutoExecutor final : public GraphExecutor {
   NetworkMode mode() const override { return plan_.mode(); }
   void plan(const ValueMap& inputs, std::string_view loss) override;
   void synchronise() override { current_->synchronise(); }
-  /// Of the plan, and under "torch:torch/..." of each executor that was made.
+  /// State of the plan, and under "torch:torch/..." of each executor that was made.
   ValueMap state() const override;
   void restore(const ValueMap& state) override;
   Network& network() override { return plan_.network(); }
   EventList& events() override { return events_; }
   std::string framework() const override { return plan_.framework(); }
 
-  /// What it will be fed is random, of `seed`: who may run it is judged on more draws, in runs that
-  /// are fed the same shapes.
+  /// Declares the inputs random, drawn by `seed`: candidates are then judged on more draws, in runs
+  /// with the same shapes.
   void judge_also_on(InputDraw draw, std::uint64_t seed) {
     draw_ = std::move(draw);
     seed_ = seed;
   }
 
-  /// Who runs, or ran last.
+  /// Executor of the current or last run.
   [[nodiscard]] const GraphExecutor& current() const { return *current_; }
   [[nodiscard]] PlanExecutor& planned() { return plan_; }
-  /// For the run that was planned or run last; null for a batch in flight.
+  /// Selection of the last planned or executed run; null for a batch in flight.
   [[nodiscard]] const FrameworkSelection* selection() const {
     return choice_ ? &choice_->selection : nullptr;
   }
@@ -60,10 +60,10 @@ class AutoExecutor final : public GraphExecutor {
  private:
   struct Rival {
     std::string word;        ///< "torch:torch", "fused", "torch+reference"
-    bool stands_in = false;  ///< asked only where the plan answers wrongly
+    bool stands_in = false;  ///< only used if the plan gives wrong outputs
     std::shared_ptr<GraphExecutor> executor = {};
   };
-  /// Of runs of one kind.
+  /// Choice for runs of one kind.
   struct Choice {
     std::vector<std::pair<std::string, ValueDesc>> fed;
     std::string loss;
@@ -75,7 +75,7 @@ class AutoExecutor final : public GraphExecutor {
   GraphExecutor& chosen_for(const ValueMap& inputs, const std::string& loss);
   SelectionPurpose purpose_of(const Choice& choice);
   GraphExecutor& choose(Choice& choice, const ValueMap& inputs);
-  /// What a race showed, whose first runner was the plan, called `planned`.
+  /// Records the results of a race whose first runner was the plan, called `planned`.
   static void tell(const ExecutorRace& race, const std::string& planned, const Rival* winner,
                    FrameworkSelection& selection);
   [[nodiscard]] bool can_fuse(const Choice& choice);
@@ -98,7 +98,7 @@ class AutoExecutor final : public GraphExecutor {
   GraphExecutor* current_ = &plan_;
 };
 
-/// What runs on behalf of `executor`: itself, unless it stands for others.
+/// The executor that runs on behalf of `executor`: itself, unless it delegates to others.
 [[nodiscard]] const GraphExecutor& executor_behind(const GraphExecutor& executor);
 
 }  // namespace d5

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs a network, and what is known of what it runs.
+// Queries about the executor behind a network: which one runs it, and what it plans.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// Null before the first, and of an executor of another kind.
+/// Null before the first plan, and for an executor of another kind.
 const Plan* current_plan(const GraphExecutor& executor) {
   const auto* planned = dynamic_cast<const PlanExecutor*>(&executor_behind(executor));
   return planned ? planned->current_plan() : nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who of a race answers otherwise than the reference.
+// Judges the executors of a race against the reference.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMoreDraws = 3;
 
-/// The caller's may be memory that nobody may write to.
+/// Copies the inputs: the caller's may be read-only memory.
 ValueMap copied(const ValueMap& inputs) {
   ValueMap own = inputs;
   for (auto& [name, value] : own) {
@@ -43,7 +43,7 @@ void ExecutorRace::keep_what_is_read(UnchangedTensors& read) const {
 }
 
 JudgedRun ExecutorRace::judged_run(NetworkMode mode) {
-  // What the reference cannot run, d5's plan says the meaning of.
+  // d5's plan judges what the reference cannot run.
   return {.open = [this] { return network_.copy(); },
           .stand_ins = [first = runners_.front().name] { return std::vector{first}; },
           .open_stand_in =
@@ -95,8 +95,8 @@ void ExecutorRace::judge_draws(std::span<Runner> runners, NetworkMode mode,
   }
 }
 
-/// False where who comes first cannot run it: the values may be none that the network can take; and
-/// where a judge's answers say nothing.
+/// Returns false if the first runner cannot run these values, as the network may not accept them,
+/// or if the judge's outputs are not evidence.
 bool ExecutorRace::judge_draw(std::span<Runner> runners, const ValueMap& inputs, std::uint64_t seed,
                               NetworkMode mode, const std::function<void()>& begin_again) {
   NetworkJudge judge(judged_run(mode));

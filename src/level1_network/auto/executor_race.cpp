@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// What runs overwrite, put back in the end.
+/// Restores everything that runs overwrite.
 class UntouchedNetwork {
  public:
   UntouchedNetwork(Network& network, NetworkMode mode, bool goes_back) : network_(network) {
@@ -29,7 +29,7 @@ class UntouchedNetwork {
     }
   }
   ~UntouchedNetwork() { put_back(); }
-  /// So that the next run begins where the first did.
+  /// Restores the state, so that the next run begins where the first did.
   void begin_again() {
     if (overwrites_) put_back();
   }
@@ -68,7 +68,7 @@ class UntouchedState {
   ValueMap before_;
 };
 
-/// In the rounds that both ran.
+/// Compares the rounds that both ran.
 Comparison compared(const std::vector<double>& a, const std::vector<double>& b) {
   const std::size_t rounds = std::min(a.size(), b.size());
   return compare(std::span(a).first(rounds), std::span(b).first(rounds));
@@ -143,7 +143,7 @@ const ExecutorRace::Runner& ExecutorRace::leader() const {
 }
 
 void ExecutorRace::run(double most_seconds) {
-  // Few looks: each may by chance find a difference that is none.
+  // Few looks, as each may find a false difference by chance.
   constexpr int kTrial = 2, kFewest = 6, kRounds = 24;
   const auto is_look = [](int rounds) { return rounds == 6 || rounds == 12; };
   const NetworkMode mode = runners_.front().executor->mode();

@@ -16,43 +16,43 @@
 
 namespace d5 {
 
-/// Other values of what an executor is fed, drawn in one of the ways that `drawn_again` knows.
+/// Draws other input values for an executor, in one of the ways of `drawn_again`.
 using InputDraw = std::function<ValueMap(std::uint64_t seed, std::size_t drawing)>;
 
-/// Executors of one network against each other, on the caller's values: in turn, each as a whole.
-/// Afterwards gradients, constants that runs update, and places in random streams are what they
-/// were. Who changes what it is fed, or a parameter or constant, is refused; that is put back.
+/// Compares executors of one network on the caller's values: in turn, each as a whole. Afterwards
+/// gradients, constants that runs update, and positions in random streams are restored. An executor
+/// that changes its inputs, a parameter or a constant is refused, and the change is undone.
 ///
 /// Units: seconds of `clock`.
 class ExecutorRace {
  public:
   ExecutorRace(Network& network, const ValueMap& inputs, std::string loss, TurnClock clock);
 
-  /// Who answers otherwise than the reference, by more than rounding explains, is refused; where
-  /// the reference cannot run the network, the first says what is right.
+  /// Adds an executor. It is refused if its outputs differ from the reference's by more than
+  /// rounding; if the reference cannot run the network, the first executor is the standard.
   void add(std::string name, GraphExecutor& executor);
-  /// `add_others` is called once where the first is refused for its answers: those that it adds
-  /// then race in its place.
+  /// Registers `add_others`, called once if the first executor is refused for its outputs: the
+  /// executors that it adds race instead.
   void where_first_is_refused(std::function<void()> add_others) {
     add_others_ = std::move(add_others);
   }
-  /// What is fed is random: who is right on it is judged on three more draws before the rounds, of
-  /// the seeds after `seed`, as long as those before took no more than `most_seconds`.
+  /// Declares the inputs random: executors are judged on three more draws before the rounds, by the
+  /// seeds after `seed`, unless the earlier draws took more than `most_seconds`.
   void judge_also_on(InputDraw draw, std::uint64_t seed, double most_seconds) {
     draw_ = std::move(draw);
     seed_ = seed;
     draws_seconds_ = most_seconds;
   }
-  /// Rounds, in which each runs once, or for some milliseconds, made ready as `TurnClock` says.
-  /// After 6 and 12 those retire whose times are the leader's by a ratio whose interval lies
-  /// above 1; it ends when one is left, after 24 rounds, or after six and `most_seconds`. Whoever
-  /// would win is judged once more then, also on other inputs. Throws: Interrupted; what the first
-  /// throws.
+  /// Runs the rounds, in which each executor runs once or for some milliseconds, prepared as
+  /// `TurnClock` says. After rounds 6 and 12 executors retire if the interval of their time's ratio
+  /// to the leader's lies above 1. The race ends when one is left, after 24 rounds, or after six
+  /// rounds and `most_seconds`. The winner is then judged once more, also on other inputs.
+  /// Throws: Interrupted; what the first executor throws.
   void run(double most_seconds);
 
-  /// Of those that never retired the one of the least median; empty where all are refused.
+  /// The executor with the least median among those that never retired; empty if all are refused.
   [[nodiscard]] const std::string& winner() const { return winner_; }
-  /// Those that were measured, the fastest first; ratios are to the winner.
+  /// Measured executors, the fastest first; ratios are to the winner.
   [[nodiscard]] std::vector<FrameworkSelection::Way> ways() const;
   [[nodiscard]] const std::vector<FrameworkSelection::Refusal>& refusals() const {
     return refusals_;
@@ -71,25 +71,26 @@ class ExecutorRace {
     bool compared = false;        ///< its answers with a judge's that say something
     std::string uncompared = {};  ///< why they were not
   };
-  /// Notes in `runner` what a judge found; what speaks against it.
+  /// Stores a judge's verdict in `runner`; returns the reason for a refusal.
   [[nodiscard]] static std::string refusal_by(const Verdict& verdict, Runner& runner);
   const ValueMap& run_once(Runner& runner);
-  /// Seconds of a run, after what `TurnClock` says.
+  /// Seconds per run, prepared as `TurnClock` says.
   double time(Runner& runner);
 
-  // What they answer (executor_judgement.cpp).
+  // Judgement of outputs (executor_judgement.cpp).
   [[nodiscard]] JudgedRun judged_run(NetworkMode mode);
   void warm_up(Runner& runner, NetworkJudge& judge);
-  /// Who comes first tells whether the network can take these values. Where a judge's answers say
-  /// nothing they are drawn in the next way; who was never compared, and does not come first, is
-  /// refused.
+  /// Judges the runners on more draws. The first runner decides whether the network accepts the
+  /// values. If the judge's outputs are not evidence, values are drawn in the next way. A runner
+  /// other than the first that was never compared is refused.
   void judge_draws(std::span<Runner> runners, NetworkMode mode,
                    const std::function<void()>& begin_again);
   bool judge_draw(std::span<Runner> runners, const ValueMap& inputs, std::uint64_t seed,
                   NetworkMode mode, const std::function<void()>& begin_again);
-  /// The leader of those that still answer rightly after their rounds.
+  /// Finds the leader among the executors that are still correct after their rounds.
   void find_winner(NetworkJudge& judge);
-  /// What a run may not change: inputs, and of the network what no update overwrites.
+  /// Keeps copies of what a run may not change: inputs, and tensors of the network without an
+  /// update.
   void keep_what_is_read(UnchangedTensors& read) const;
 
   void drop_refused();

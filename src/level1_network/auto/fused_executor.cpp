@@ -13,20 +13,20 @@ namespace d5 {
 namespace {
 
 [[noreturn]] void throw_not_backward() {
-  throw Unsupported("the fused network is for inference alone: its parameters are others");
+  throw Unsupported("the fused network is for inference only: its parameters differ");
 }
 
 bool are_equal(const Tensor& a, const Tensor& b) {
   return a.raw() == b.raw() || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
-/// Those of another network of the same structure.
+/// Copies the values of another network with the same structure.
 void take_values(Network& network, const Network& other) {
   for (const auto& [name, value] : other.graph().initializers) {
     if (value.dtype() != DType::string && are_equal(network.fetch(name), value)) continue;
     network.feed(name, value);
   }
-  network.values_changed();  // those that are shared
+  network.values_changed();  // shared values
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ PlanExecutor& FusedExecutor::up_to_date() {
   if (same_graph && origin_.value_changes == network_.value_changes()) return *plan_;
   auto fused = fused_network(network_, mode_);
   if (!fused) throw Unsupported("there is nothing to fuse");
-  // Other values may forbid what others allowed.
+  // New values may forbid a fusion that the old ones allowed.
   if (same_graph &&
       structure_digest(fused->graph()) == structure_digest(plan_->network().graph())) {
     take_values(plan_->network(), *fused);

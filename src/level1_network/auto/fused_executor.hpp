@@ -9,13 +9,13 @@
 
 namespace d5 {
 
-/// Inference alone, of a network whose normalizations and activations are part of what is before
-/// them: d5's plan of another network, which follows the edits and the values of this one.
+/// Inference of a network with normalizations and activations fused into the nodes before them:
+/// d5's plan of a second network, which follows the edits and values of this one.
 class FusedExecutor final : public GraphExecutor {
  public:
   FusedExecutor(Network network, ExecutorOptions options, SelectionOptions selection);
 
-  /// Throws: Unsupported where nothing can be fused.
+  /// Throws: Unsupported if nothing can be fused.
   const ValueMap& inference(const ValueMap& inputs) override;
   /// Throws: Unsupported.
   const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) override;
@@ -31,11 +31,11 @@ class FusedExecutor final : public GraphExecutor {
   EventList& events() override { return events_; }
   std::string framework() const override;
 
-  /// Of the other network; null before the first run.
+  /// Plan of the fused network; null before the first run.
   [[nodiscard]] const PlanExecutor* planned() const { return plan_.get(); }
 
  private:
-  /// What the other network was made of.
+  /// State of the original network from which the fused one was made.
   struct Origin {
     NetworkMode mode;
     std::uint64_t revision, value_changes;
@@ -49,7 +49,7 @@ class FusedExecutor final : public GraphExecutor {
   NetworkMode mode_ = NetworkMode::as_written;
   Origin origin_ = {};
   std::unique_ptr<PlanExecutor> plan_;
-  ValueMap state_;  ///< for a plan to begin with
+  ValueMap state_;  ///< initial state of a plan
 };
 
 }  // namespace d5

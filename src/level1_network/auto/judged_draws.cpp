@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs that are random, and who runs on them.
+// Judges executors on random inputs.
 #include "d5/level1_network/source/network_inputs.hpp"
 #include "level1_network/auto/auto_executor.hpp"
 

@@ -6,7 +6,7 @@
 
 namespace d5 {
 
-/// It has a plan of its own, and gives it back in the end.
+/// A batch in flight. It owns a plan, and returns it at the end.
 class PlanExecutor::Flight final : public BatchInFlight {
  public:
   /// `outputs` are those of its forward run.
@@ -64,9 +64,9 @@ class PlanExecutor::Flight final : public BatchInFlight {
   PlanExecutor& executor_;
   std::unique_ptr<Plan> plan_;
   bool whole_;        ///< its forward run
-  ValueMap outputs_;  ///< of one that is not
+  ValueMap outputs_;  ///< outputs, if they are not in the plan
   std::uint64_t revision_;
-  std::uint32_t run_;  ///< whose random numbers graphs that run again draw
+  std::uint32_t run_;  ///< number of the run whose random numbers repeated graphs draw
   bool done_ = false, has_gradients_ = false;
 };
 
@@ -74,12 +74,11 @@ std::unique_ptr<BatchInFlight> PlanExecutor::forward(const ValueMap& inputs,
                                                      const std::vector<std::string>& outputs) {
   if (options_.device != Device{}) {
     throw Unsupported(
-        "given gradients of outputs are for executors on the host; this one computes "
-        "on " +
+        "gradients of outputs can be given only to executors on the host; this one computes on " +
         to_string(options_.device));
   }
   const WithinRun within(within_run_);
-  if (outputs.empty()) throw ValueError("forward: name the outputs that backward will begin at");
+  if (outputs.empty()) throw ValueError("forward: name the outputs at which backward will begin");
   (void)network_.parameters();  // laying them out counts as an edit
   const Runnable& runnable = up_to_date();
   const Start start{.seeds = {outputs.begin(), outputs.end()}};
@@ -94,17 +93,16 @@ std::unique_ptr<BatchInFlight> PlanExecutor::forward(const ValueMap& inputs,
 std::unique_ptr<BatchInFlight> GraphExecutor::forward(const ValueMap&,
                                                       const std::vector<std::string>&) {
   throw Unsupported(
-      fmt::format("{}'s own executor cannot run forward and backward apart; make_executor can, "
-                  "with its kernels",
+      fmt::format("{}'s own executor cannot run forward and backward separately; make_executor "
+                  "can, with its kernels",
                   framework()));
 }
 
 void GraphExecutor::set_loss_factor(double factor) {
   if (factor == 1) return;
-  throw Unsupported(
-      fmt::format("{}'s own executor has no factor on the loss ({} was asked for); make_executor "
-                  "has, with its kernels",
-                  framework(), factor));
+  throw Unsupported(fmt::format(
+      "{}'s own executor cannot scale the loss (by {}); make_executor can, with its kernels",
+      framework(), factor));
 }
 
 void GraphExecutor::end_run() {

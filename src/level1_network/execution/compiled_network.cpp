@@ -54,7 +54,7 @@ CompiledNetwork::CompiledNetwork(Network& network, const Purpose& purpose, const
     const auto type = types.find(outputs[k].name);
     const ValueDesc known = type == types.end() ? ValueDesc() : static_desc(type->second);
     if (outputs[k].name == target_.loss && known.is_tensor() && known.tensor.elements() != 1) {
-      throw ShapeError("loss '" + printable(target_.loss) + "' is no scalar, but " +
+      throw ShapeError("loss '" + printable(target_.loss) + "' is not a scalar, but " +
                        to_string(known));
     }
     add_result(k < whole.outputs.size() ? outputs_[outputs[k].name] : others_.emplace_back(),
@@ -112,7 +112,7 @@ void CompiledNetwork::run(const ValueMap& inputs, Network& network) {
   if (updates_.empty()) return;
   for (auto& [constant, value] : updates_) constant.copy_from(value->tensor());
   network.values_changed();
-  values_ = network.value_changes();  // it reads those anew
+  values_ = network.value_changes();  // it reads the current values
 }
 
 const Tensor* CompiledNetwork::gradient(std::string_view name) const {

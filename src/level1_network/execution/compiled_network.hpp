@@ -16,10 +16,10 @@
 
 namespace d5 {
 
-/// A network that a framework compiled as a whole, with d5's memory for what it reads and writes.
+/// A network compiled as a whole by a framework, with d5's memory for inputs and outputs.
 class CompiledNetwork {
  public:
-  /// What it is compiled for, besides the types and sizes of its inputs.
+  /// Purpose of compiling, besides the types and sizes of inputs.
   struct Purpose {
     NetworkMode mode;
     std::string_view loss;
@@ -32,18 +32,18 @@ class CompiledNetwork {
   CompiledNetwork(Network& network, const Purpose& purpose, const ValueMap& inputs,
                   const ExecutorOptions& options, const ModelCompiler& compile);
 
-  /// Whether it was compiled for this.
+  /// Whether it was compiled for this purpose and these inputs.
   [[nodiscard]] bool serves(const Purpose& purpose, const ValueMap& inputs) const;
-  /// Whether it can serve no more: it holds other values than the network, or was to be profiled
-  /// for a trace that has stopped.
+  /// Whether it is obsolete: the network's values changed, or it was to be profiled for a trace
+  /// that has stopped.
   [[nodiscard]] bool is_over(std::uint64_t value_changes) const {
     return over_->load() || (target_.loss.empty() && values_ != value_changes);
   }
   /// Runs on `inputs`, for which it was compiled, and carries out updates of `network`.
   void run(const ValueMap& inputs, Network& network);
-  /// Of the last run.
+  /// Outputs of the last run.
   [[nodiscard]] const ValueMap& outputs() const { return outputs_; }
-  /// By the loss; null where none was asked for.
+  /// Gradient of the loss; null if it was not asked for.
   [[nodiscard]] const Tensor* gradient(std::string_view name) const;
 
  private:
@@ -56,12 +56,12 @@ class CompiledNetwork {
   std::shared_ptr<std::atomic<bool>> over_ = std::make_shared<std::atomic<bool>>(false);
   std::vector<std::pair<std::string, ValueDesc>> fed_;
   std::deque<Value> variables_;
-  std::vector<const Value*> inputs_;  ///< those that are fed, then variables
+  std::vector<const Value*> inputs_;  ///< fed inputs, then variables
   ValueMap outputs_;
-  std::deque<Value> others_;  ///< what updates and gradients are written to
+  std::deque<Value> others_;  ///< memory of updates and gradients
   std::map<std::string, Value*, std::less<>> gradients_;
   std::vector<Value*> results_;                     ///< all that the model gives, in order
-  std::vector<Value*> open_;                        ///< those whose sizes only running tells
+  std::vector<Value*> open_;                        ///< those with sizes known only at run time
   std::vector<std::pair<Tensor, Value*>> updates_;  ///< constants, and what they take over
   std::unique_ptr<CompiledModel> model_;
 };

@@ -4,7 +4,7 @@
 namespace d5 {
 
 void ExecutionTrace::before_run(Pass pass) {
-  // A run that threw did not say when it ended.
+  // A run that threw did not report its end.
   for (; !steps_.empty(); steps_.pop_back()) steps_.back()->discard();
   if (run_) run_->discard();
   run_.emplace("network", pass == Pass::forward ? "inference" : "inference_and_backprop");

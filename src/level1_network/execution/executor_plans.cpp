@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which plan an executor runs, and how it is made.
+// Choice and creation of an executor's plans.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ CompileRequest PlanExecutor::request_for(const Runnable& runnable, const ValueMa
   for (const auto& [name, tensor] : runnable.graph->initializers) {
     if (network_.is_parameter(name)) request.variables.insert(name);
   }
-  // What runs in another mode overwrite is no constant in this one.
+  // A tensor that runs in another mode overwrite is not constant in this one.
   const auto& updates = switches_ ? runnable_in(NetworkMode::training).updates : runnable.updates;
   for (const auto& [constant, output] : updates) request.variables.insert(constant);
   const bool trains = runnable.mode == NetworkMode::training ||
@@ -135,7 +135,7 @@ void PlanExecutor::ask_for_gradients(CompileRequest& request, const Start& start
   request.parameters = options_.parameter_gradients ? &network_.parameters() : &no_parameters_;
   request.gradients = {options_.gradients.begin(), options_.gradients.end()};
   request.recompute = options_.recompute;
-  // What is differentiated by is no constant.
+  // A tensor with a gradient is not constant.
   request.variables.insert(options_.gradients.begin(), options_.gradients.end());
 }
 

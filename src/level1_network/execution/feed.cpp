@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-/// Numbers that names of dimensions stand for, and the input that said so first.
+/// The size of each named dimension, and the input that defined it first.
 using NamedDims = std::map<std::string, std::pair<std::int64_t, std::string>>;
 
 /// Exporters write "?" or "-1" for each dimension of any size.

@@ -76,7 +76,7 @@ class ModelExecutor final : public GraphExecutor {
   std::string framework() const override { return framework_; }
 
  private:
-  static constexpr std::size_t kMost = 4;  // of compiled networks, which hold weights
+  static constexpr std::size_t kMost = 4;  // limit on compiled networks, which hold weights
 
   void expect_output(std::string_view name) const {
     const auto names = network_.output_names();
@@ -107,7 +107,7 @@ class ModelExecutor final : public GraphExecutor {
     return **compiled_.insert(compiled_.begin(), std::move(compiled));
   }
 
-  /// The whole network is one step, and its run one pass.
+  /// Runs the network as a single step and a single pass.
   const ValueMap& run(CompiledNetwork& compiled, const ValueMap& inputs, Pass pass) {
     end_wanted_ = ended_early_ = false;
     events_.collect(observers_);
@@ -152,7 +152,7 @@ class ModelExecutor final : public GraphExecutor {
   NetworkMode mode_ = NetworkMode::as_written;
   std::uint64_t revision_ = ~std::uint64_t{0};
   std::vector<std::unique_ptr<CompiledNetwork>> compiled_;  ///< the last used first
-  const CompiledNetwork* differentiated_ = nullptr;         ///< by the last backpropagation
+  const CompiledNetwork* differentiated_ = nullptr;         ///< used by the last backpropagation
   const ValueMap nothing_;
 };
 

@@ -10,7 +10,7 @@
 namespace d5 {
 namespace {
 
-/// Who hears of nested graphs, until the end of a run.
+/// Announces nested graphs to observers until the end of a run.
 class Observed {
  public:
   Observed(RunState& state, std::span<ExecutionEvent* const> observers) : state_(state) {

@@ -38,7 +38,7 @@ class PlanExecutor final : public GraphExecutor {
   NetworkMode mode() const override { return mode_; }
 
   void plan(const ValueMap& inputs, std::string_view loss) override;
-  /// Made or run last, or null.
+  /// The plan made or run last, or null.
   [[nodiscard]] const Plan* current_plan() const { return current_; }
 
   void synchronise() override;
@@ -54,14 +54,14 @@ class PlanExecutor final : public GraphExecutor {
  private:
   class Flight;
 
-  /// What is compiled: the network, as written or in a mode that changes it.
+  /// A network as it is compiled: as written, or changed by a mode.
   struct Runnable {
     std::shared_ptr<const onnx::Graph> graph;
     std::map<std::string, std::string> updates;
     NetworkMode mode;
   };
 
-  /// Where backward begins: at a scalar output, at outputs whose gradients are given, or nowhere.
+  /// Start of backward: a scalar output, outputs with given gradients, or none.
   struct Start {
     std::string_view loss = {};
     std::set<std::string> seeds = {};
@@ -78,18 +78,18 @@ class PlanExecutor final : public GraphExecutor {
   void ask_for_gradients(CompileRequest& request, const Start& start);
   const Runnable& up_to_date();
   const Runnable& runnable_in(NetworkMode mode);
-  /// Forgets what was made of the network before an edit.
+  /// Drops everything compiled before an edit of the network.
   void refresh();
 
   // Runs.
   void begin(Plan& plan, const ValueMap& inputs);
   void collect_observers();
-  /// A run whose inputs are bound, or what an observer leaves of it. `pass` backward: both.
+  /// Runs with bound inputs, up to the end or to an observer's stop. `pass` backward: both passes.
   const ValueMap& run(Plan& plan, Pass pass);
   const ValueMap& finish(Plan& plan);
   /// Whether all of it ran.
   bool run_backward(Plan& plan);
-  /// Backward alone, of a forward run that was number `run`.
+  /// Runs backward only, after forward run number `run`.
   void go_back(Plan& plan, std::uint32_t run);
 
   Network network_;
@@ -100,16 +100,16 @@ class PlanExecutor final : public GraphExecutor {
   ExecutionTrace trace_{*this};
   std::vector<ExecutionEvent*> observers_;
   bool within_run_ = false;
-  bool end_wanted_ = false, ended_early_ = false;  ///< of the present or last run
-  ValueMap outputs_left_;                          ///< of a run that ended early
+  bool end_wanted_ = false, ended_early_ = false;  ///< for the current or last run
+  ValueMap outputs_left_;                          ///< outputs of a run that ended early
   std::vector<Parameter> no_parameters_;
   NetworkMode mode_ = NetworkMode::as_written;
   bool switches_ = false;                      ///< it was set to another mode, and may be again
-  std::map<NetworkMode, Runnable> runnables_;  ///< of this revision
+  std::map<NetworkMode, Runnable> runnables_;  ///< for the current revision
   std::uint64_t revision_ = ~std::uint64_t{0};
   PlanCache plans_;
-  const Plan* last_ = nullptr;     ///< of the last backpropagation
-  const Plan* current_ = nullptr;  ///< of the last run, or made since
+  const Plan* last_ = nullptr;     ///< plan of the last backpropagation
+  const Plan* current_ = nullptr;  ///< plan of the last run, or made since
 };
 
 }  // namespace d5

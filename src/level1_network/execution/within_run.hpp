@@ -5,16 +5,16 @@
 
 namespace d5 {
 
-/// Throws: ValueError where an executor is within a run: a hook or an operator of it asks for what
-/// would take its memory away.
+/// Throws: ValueError if an executor is within a run, when a hook or an operator makes a call that
+/// would free the run's memory.
 inline void expect_no_run(bool within) {
   if (!within) return;
   throw ValueError(
-      "an executor is asked for a run by its own hook or operator, within a run; wait until that "
-      "has ended, or make another executor of the network");
+      "an executor cannot start a run within its own run, from a hook or an operator; wait until "
+      "that has ended, or make another executor of the network");
 }
 
-/// For as long as an executor's run lasts. Throws: as `expect_no_run`.
+/// Marks an executor's run as long as it lives. Throws: as `expect_no_run`.
 class WithinRun {
  public:
   explicit WithinRun(bool& within) : within_(within) {

@@ -10,12 +10,12 @@
 
 namespace d5 {
 
-/// Which inputs of a node have a gradient, as the reference's operator says; all of a node that it
-/// does not have; none of one that cannot be made, which says so when the network is compiled.
+/// Differentiable inputs of a node, by the reference's operator: all inputs of a node that the
+/// reference lacks; none of a node that cannot be made, which compiling the network reports.
 class DifferentiatedInputs {
  public:
   explicit DifferentiatedInputs(const onnx::Node& node);
-  /// The place behind the inputs stands for what the node's graphs capture.
+  /// The index after the last input stands for the captures of the node's graphs.
   [[nodiscard]] bool contains(std::size_t place) const;
 
  private:
@@ -25,8 +25,8 @@ class DifferentiatedInputs {
 
 using TensorNames = std::set<std::string, std::less<>>;
 
-/// Those of `candidates` that a node of `graph` can be differentiated by, also one in a graph that
-/// a node holds.
+/// Subset of `candidates` that some node of `graph`, or of a graph within a node, can differentiate
+/// by.
 [[nodiscard]] TensorNames differentiated_among(const onnx::Graph& graph,
                                                const TensorNames& candidates);
 

@@ -13,7 +13,7 @@ namespace {
 
 using Words = std::set<std::string_view>;
 
-/// What is done to numbers of pixels, tokens and buckets before they are integers again.
+/// Operators applied to counts of pixels, tokens and buckets before they become integers again.
 const Words& arithmetic() {
   static const Words words = {
       "Abs",   "Add",    "Cast",    "Ceil",      "Clip",      "Concat",    "CumSum",
@@ -25,7 +25,7 @@ const Words& arithmetic() {
   return words;
 }
 
-/// Whose parameters may be the factors of positions.
+/// Products; their parameters may be factors of positions.
 const Words& products() {
   static const Words words = {"Einsum", "MatMul", "Mul"};
   return words;
@@ -42,7 +42,7 @@ class ExactNodes {
   ExactNodes(const Network& network, const ElementTypes& types)
       : network_(network), types_(types), links_(network) {}
 
-  /// Adds the nodes on the way from integers, and from `fed`, to what must be exact.
+  /// Adds the nodes on paths from integers, and from `fed`, to values that must be exact.
   void find(const std::set<std::string>& fed, bool to_integers_alone,
             std::set<std::string>& found) {
     counted_ = fed;
@@ -82,7 +82,7 @@ class ExactNodes {
            is_integer(detail::type_at(types_, node.outputs.front()));
   }
 
-  /// Whether all real numbers that the node reads were integers, or stay the same in every run.
+  /// Whether all real numbers that the node reads come from integers, or are the same in every run.
   [[nodiscard]] bool counts(const onnx::Node& node) const {
     if (!arithmetic().contains(node.op_type)) return false;
     const bool begins =

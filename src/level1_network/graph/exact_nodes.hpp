@@ -9,10 +9,10 @@
 
 namespace d5 {
 
-/// The nodes, by their first outputs, that compute in float32 with what were integers (a Cast, a
-/// Range) on the way to something that must not be off by one: integers again, a comparison, the
-/// sine of an angle. With what the network is fed, too, on the way to integers. A shorter type
-/// holds integers only up to 2048 (float16) or 256 (bfloat16).
+/// Nodes, named by their first outputs, that must stay in float32 because they compute with
+/// integers in floating point. The integers come from a Cast, a Range or an input of the network,
+/// and lead to an integer again, a comparison, or the sine of an angle, where being off by one
+/// matters. A shorter type holds integers only up to 2048 (float16) or 256 (bfloat16).
 [[nodiscard]] std::set<std::string> exact_nodes(const Network& network, const ElementTypes& types);
 
 }  // namespace d5

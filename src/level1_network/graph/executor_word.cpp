@@ -56,8 +56,9 @@ std::string version_of(const ExecutorWord& word) {
 
 const ExecutorEntry& find_executor(const ExecutorWord& word) {
   if (!word.is_own()) {
-    throw ValueError(fmt::format("'{}' names no executor of a framework's own, as torch:torch does",
-                                 printable(word.text())));
+    throw ValueError(
+        fmt::format("'{}' does not name a framework's own executor, as torch:torch does",
+                    printable(word.text())));
   }
   return framework(word.frameworks().front()).part<ExecutorRegistry>().at(word.own().name);
 }
@@ -67,10 +68,10 @@ std::shared_ptr<GraphExecutor> open_executor(const ExecutorWord& word, Network n
   options.frameworks = word.frameworks();
   if (!word.is_own()) return make_executor(std::move(network), std::move(options));
   if (options.memory_limit > 0 || !options.recompute.empty()) {
-    throw Unsupported(fmt::format(
-        "executor {} plans no memory, so none can be limited or saved in it; use framework {}, "
-        "whose kernels d5's own executor runs",
-        printable(word.text()), printable(options.frameworks.front())));
+    throw Unsupported(
+        fmt::format("executor {} has no memory plan, so memory can be neither limited nor saved; "
+                    "use framework {}, whose kernels d5's own executor runs",
+                    printable(word.text()), printable(options.frameworks.front())));
   }
   if (!options.placement.empty()) {
     throw Unsupported(

@@ -16,7 +16,7 @@ namespace {
 
 using Tensors = std::map<std::string, Tensor, std::less<>>;
 
-/// Initializers and Constants of one graph that its nodes can be differentiated by.
+/// The initializers and Constants of one graph that have gradients.
 Tensors weights_in(const onnx::Graph& graph) {
   Tensors known = graph.initializers;
   known.merge(constants_of(graph));
@@ -97,9 +97,9 @@ class Hoisting {
   }
 
   onnx::Graph& graph_;
-  const std::vector<bool>* wanted_;                  ///< by the order of the candidates; null: all
+  const std::vector<bool>* wanted_;                  ///< in the order of the candidates; null: all
   std::size_t candidates_ = 0;                       ///< met so far
-  std::map<std::string, int, std::less<>> defined_;  ///< in how many graphs
+  std::map<std::string, int, std::less<>> defined_;  ///< number of graphs that define the name
   std::vector<std::string> hoisted_;
 };
 

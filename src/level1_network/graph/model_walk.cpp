@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-/// Integers of so many elements may be shapes: they are computed before anything runs.
+/// Integer tensors of up to this many elements may be shapes, which are computed before a run.
 constexpr std::int64_t kMostInShape = 4096;
 
 bool may_be_shape(const ValueDesc& desc) {
@@ -27,10 +27,9 @@ ModelWalk::ModelWalk(const onnx::Graph& graph, Purpose purpose) : graph_(graph),
   for (const onnx::ValueInfo& input : graph.inputs) {
     const ValueDesc desc = static_desc(input.type);
     if (!desc.is_tensor()) {
-      throw Unsupported(
-          fmt::format("input '{}' is {}; as a whole, networks are compiled for tensors "
-                      "of fixed sizes",
-                      printable(input.name), onnx::to_string(input.type)));
+      throw Unsupported(fmt::format(
+          "input '{}' is {}; whole networks are compiled only for tensors of fixed sizes",
+          printable(input.name), onnx::to_string(input.type)));
     }
     tensors_[input.name] = {desc};
   }
@@ -60,8 +59,8 @@ void ModelWalk::step(const onnx::Node& node, const std::function<void(const Plan
     if (!node.has_output(k)) continue;
     if (!outputs[k].is_tensor() || !outputs[k].is_static()) {
       throw Unsupported(
-          fmt::format("{}: only running tells what '{}' is; as a whole, networks are "
-                      "compiled for tensors of fixed sizes",
+          fmt::format("{}: '{}' is known only at run time; whole networks are compiled only for "
+                      "tensors of fixed sizes",
                       onnx::describe(node), printable(node.outputs[k])));
     }
     tensors_[node.outputs[k]] = {outputs[k]};
@@ -80,7 +79,7 @@ void ModelWalk::compute(const onnx::Node& node) {
       values.emplace_back();
       continue;
     }
-    // Of what is not constant the shape alone is read.
+    // Tensors that are not constant are read only for their shape.
     const Value* value = constant(node.inputs[i]);
     values.push_back(value ? *value : Value(Tensor::empty(desc(node.inputs[i]))));
   }

@@ -19,7 +19,7 @@ void append(TransformReport& whole, const TransformReport& part, const std::stri
   for (const auto& left : part.left) whole.left.push_back(fmt::format("{}: {}", where, left));
 }
 
-/// As a network: what it captures is fed, and all of its values are constants.
+/// The graph as a network: captured values become inputs, and all weights are constants.
 Network network_of(const onnx::Graph& graph, const onnx::Model& around) {
   onnx::Model model;
   model.graph = graph;

@@ -5,8 +5,8 @@
 
 namespace d5 {
 
-/// `transform` on `network`, and before that on the graphs that its nodes hold, the innermost
-/// first, where it enters graphs. The report tells what was done in which.
+/// Applies `transform` to `network`, after the graphs that its nodes hold, innermost first, if it
+/// enters graphs. The report names the graphs.
 [[nodiscard]] TransformReport apply_throughout(const Transform& transform, Network& network);
 
 }  // namespace d5

@@ -17,7 +17,7 @@
 namespace d5 {
 namespace {
 
-/// Of networks built by code: the newest that the other frameworks' current releases read as well.
+/// IR version of networks built in code: the newest that current releases of other frameworks read.
 constexpr int kIrVersion = 10;
 
 }  // namespace
@@ -60,7 +60,7 @@ Network Network::copy() const {
   *result.state_ = *state_;
   for (auto& [name, value] : result.state_->model.graph.initializers) value = value.copy();
   result.state_->parameters.clear();
-  result.state_->edited();  // lays them out anew, in arenas of its own
+  result.state_->edited();  // lays parameters out again, in separate arenas
   return result;
 }
 
@@ -163,9 +163,10 @@ const Tensor& Network::fetch(std::string_view name) const {
   if (const auto place = initializers.find(name); place != initializers.end()) return place->second;
   if (const auto place = state_->fed.find(name); place != state_->fed.end()) return place->second;
   if (state_->tensors.contains(name)) {
-    throw NotFound(fmt::format(
-        "'{}' of network '{}' has no value: it is no parameter or constant, and nobody fed it",
-        printable(name), printable(this->name())));
+    throw NotFound(
+        fmt::format("'{}' of network '{}' has no value: it is neither a parameter nor a constant, "
+                    "and was not fed",
+                    printable(name), printable(this->name())));
   }
   std::vector<std::string> known;
   for (const auto& [other, value] : initializers) known.push_back(other);

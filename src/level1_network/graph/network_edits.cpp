@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits of a network. One that may fail half-way is made on a copy of the state, whose tensors are
-// shared, and takes the place of the state when all of it is right.
+// Edits of a network. An edit that may fail half-way works on a copy of the state, which shares the
+// tensors. The copy replaces the state once the edit has succeeded.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,8 +105,8 @@ void Network::insert_node(const std::string& tensor, onnx::Node node) {
   const auto reads = read_names(node);
   if (output.empty() || std::ranges::find(reads, tensor) == reads.end()) {
     throw ValueError(
-        fmt::format("{} cannot stand behind '{}': it has to read that, and to write "
-                    "what is read in its place",
+        fmt::format("{} cannot be inserted after '{}': it must read that tensor, and write the one "
+                    "that is read instead",
                     onnx::describe(node), printable(tensor)));
   }
   State next = *state_;

@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-// Followed by the name of an initializer.
+// Prefixes of metadata keys; the name of an initializer follows.
 constexpr std::string_view kUpdate = "d5.update.", kRole = "d5.role.";
 
 std::map<std::string, std::string> take_entries(onnx::Model& model, std::string_view prefix) {
@@ -25,7 +25,7 @@ std::map<std::string, std::string> take_entries(onnx::Model& model, std::string_
   return taken;
 }
 
-/// The network as it stands in a file.
+/// The network as a model for a file.
 onnx::Model model_to_write(const Network& network) {
   onnx::Model model = network.model();
   for (const auto& [constant, output] : network.updates()) {

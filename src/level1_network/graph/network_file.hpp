@@ -8,14 +8,15 @@
 
 namespace d5 {
 
-/// What `Network::save` writes into a file's metadata, for ONNX has no word for it.
+/// Information that `Network::save` writes to a file's metadata because ONNX has no field for it.
 struct NetworkNotes {
   std::map<std::string, std::string> updates;  ///< constants that outputs overwrite: the outputs
-  /// "parameter" or "constant" for initializers that `trainable_initializers` takes for the other.
+  /// "parameter" or "constant" for initializers that `trainable_initializers` classifies
+  /// differently.
   std::map<std::string, std::string> roles;
 };
 
-/// Moves them out of the metadata.
+/// Extracts them from the metadata.
 [[nodiscard]] NetworkNotes take_notes(onnx::Model& model);
 
 }  // namespace d5

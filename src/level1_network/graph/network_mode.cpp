@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMean = 3, kVariance = 4;  // inputs of BatchNormalization
 constexpr std::size_t kTrainingMode = 2;         // input of Dropout
 
-/// The place in BatchNormalization's inputs of what its output `i` is made from.
+/// The index of the BatchNormalization input from which its output `i` is computed.
 constexpr std::size_t statistic(std::size_t output) { return output % 2 == 1 ? kMean : kVariance; }
 
 class ModeSetter {
@@ -32,7 +32,8 @@ class ModeSetter {
  private:
   using Updates = std::map<std::string, std::string>;
 
-  /// Without `updates` it is a graph that a node holds: nothing in it can update the network.
+  /// Sets the mode of all nodes. Without `updates` it is a nested graph, which cannot update the
+  /// network.
   void set(onnx::Graph& graph, Updates* updates) {
     std::set<std::string> read;
     for (const auto& node : graph.nodes) {
@@ -65,7 +66,7 @@ class ModeSetter {
     *graph = std::move(inner);
   }
 
-  /// From opset 7 to 11 who runs it says whether it drops.
+  /// From opset 7 to 11 the runtime decides whether Dropout drops.
   void set_dropout(onnx::Node& node) {
     result_.differs = true;
     if (node.opset < 7) node.attributes["is_test"] = std::int64_t{!training_};
@@ -89,7 +90,8 @@ class ModeSetter {
     return node;
   }
 
-  /// The node, and what gives out the statistics that it no longer makes to those who read them.
+  /// The node, followed by nodes that return the statistics, which it no longer computes, to
+  /// readers.
   std::vector<onnx::Node> infer(onnx::Node node, const std::set<std::string>& read,
                                 Updates* updates) {
     set_training(node);
@@ -119,7 +121,7 @@ class ModeSetter {
   const Network& network_;
   bool training_;
   GraphInMode result_;
-  std::string flag_;  ///< what Dropouts read
+  std::string flag_;  ///< the flag that Dropouts read
 };
 
 }  // namespace

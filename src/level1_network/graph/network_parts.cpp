@@ -12,20 +12,20 @@
 namespace d5 {
 namespace {
 
-/// Of a value that is no tensor: as the network declares it.
+/// Declared type of a value that is not a tensor.
 const onnx::Type& declared_type(const Network& network, const std::string& name) {
   for (const auto* infos : {&network.graph().inputs, &network.graph().values}) {
     const auto place = std::ranges::find(*infos, name, &onnx::ValueInfo::name);
     if (place != infos->end()) return place->type;
   }
-  throw Unsupported(fmt::format(
-      "'{}' is no tensor, and network '{}' does not declare its type: what reads it cannot run "
-      "alone",
-      printable(name), printable(network.name())));
+  throw Unsupported(
+      fmt::format("'{}' is not a tensor, and network '{}' does not declare its type: nodes that "
+                  "read it cannot run alone",
+                  printable(name), printable(network.name())));
 }
 
-/// What a file must tell where ONNX's rules do not, as behind an operator of com.microsoft. Sizes
-/// are left open: they may be made smaller.
+/// Type to declare in a file where ONNX's rules cannot infer it, as after an operator of
+/// com.microsoft. Sizes are left open, as they may be reduced.
 onnx::Type open_type(const ValueMap& values, const std::string& name) {
   const auto known = values.find(name);
   if (known == values.end() || !known->second.is_tensor()) return {};

@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// Of networks built by code: the newest that the other frameworks' current releases read as well.
+/// Opset of networks built in code: the newest that current releases of other frameworks read.
 constexpr int kOpset = 22;
 
 }  // namespace
@@ -111,7 +111,7 @@ void Network::State::expect_whole(const State& before) const {
     if (tensors.contains(name)) return;
     if (!before.tensors.contains(name)) expect_known(name);
     throw ValueError(fmt::format(
-        "'{}' cannot be taken out: {} needs it; let a new node write it, or redirect who reads it",
+        "'{}' cannot be removed: {} needs it; let a new node write it, or redirect its readers",
         printable(name), who()));
   };
   for (const auto& node : model.graph.nodes) {

@@ -23,7 +23,7 @@ ParameterLayout lay_out_parameters(const onnx::Graph& graph, const std::vector<s
     std::string name;
   };
   std::map<std::string, Place> places;
-  for (const auto& name : names) places[name] = {0, 0, name};  // nobody reads it: last
+  for (const auto& name : names) places[name] = {0, 0, name};  // unread parameters come last
   for (std::size_t n = graph.nodes.size(); n-- > 0;) {
     const auto reads = read_names(graph.nodes[n]);
     for (std::size_t i = reads.size(); i-- > 0;) {

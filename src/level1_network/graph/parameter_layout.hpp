@@ -10,20 +10,20 @@
 
 namespace d5 {
 
-/// Types in which a tensor can be trained.
+/// Whether tensors of this type can be trained.
 [[nodiscard]] bool may_be_trained(DType dtype);
 
 struct ParameterLayout {
   std::vector<Parameter> parameters;
   Arena values, gradients;
 };
-/// Places for the initializers called `names` in two arenas of so many bytes, in the order in which
-/// backpropagation finishes their gradients: that of a node is final when its first reader has run
-/// backward.
+/// Layout of the initializers `names` in two arenas, with their sizes in bytes. The order is that
+/// in which backpropagation finishes the gradients: a gradient is final when its first reader has
+/// run backward.
 [[nodiscard]] ParameterLayout lay_out_parameters(
     const onnx::Graph& graph, const std::vector<std::string>& names,
     const std::function<Arena(std::size_t bytes)>& make_arena);
-/// Writes the initializers into their places.
+/// Copies the initializers into the arena.
 void copy_values(const onnx::Graph& graph, std::vector<Parameter>& parameters);
 
 /// The arena as one vector of the parameters' type. Throws: TypeError if they differ in type.

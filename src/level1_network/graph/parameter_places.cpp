@@ -37,7 +37,7 @@ const std::map<std::string_view, PlaceByInput>& standard_places() {
   return places;
 }
 
-/// Whether one element is as `holds` says.
+/// Whether `holds` is true of any element.
 template <class Holds>
 bool has_element(const Tensor& value, Holds holds) {
   const Tensor there = value.on_host();
@@ -75,7 +75,7 @@ bool is_filled_with(const Tensor& value, double number) {
 }
 
 bool is_mask(const Tensor& value) {
-  constexpr double kNever = -1e4;  // what float16 models take for minus infinity
+  constexpr double kNever = -1e4;  // stands for minus infinity in float16 models
   return has_element(value, [](double one) { return one <= kNever; });
 }
 

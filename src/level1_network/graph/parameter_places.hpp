@@ -7,16 +7,16 @@
 
 namespace d5 {
 
-/// What a tensor that never changes is to the node that reads it.
+/// Role of a constant tensor in the node that reads it.
 enum class ParameterPlace {
   none,
   term,   ///< a bias or scale where it is one at all: of Add, Mul, Sum, Concat
-  scale,  ///< of a normalization, which is 1 where a module has none
-  shift,  ///< of a normalization, which is 0 where a module has none
+  scale,  ///< scale of a normalization; 1 if the module has none
+  shift,  ///< shift of a normalization; 0 if the module has none
   weight  ///< surely a parameter: a matrix, a kernel, a layer's bias
 };
 
-/// That of input `i`, by the operator's meaning. A custom operator's inputs are weights.
+/// Role of input `i`, by the operator's meaning. Inputs of custom operators are weights.
 [[nodiscard]] ParameterPlace parameter_place(const onnx::Node& node, std::size_t i,
                                              const Tensor& value);
 
@@ -25,7 +25,7 @@ enum class ParameterPlace {
 
 /// Whether all elements of a real tensor are `number`; false for one without elements.
 [[nodiscard]] bool is_filled_with(const Tensor& value, double number);
-/// Whether an element is so low that it takes part in nothing once it is added: that of a mask.
+/// Whether an element is low enough to mask others when it is added.
 [[nodiscard]] bool is_mask(const Tensor& value);
 
 }  // namespace d5

@@ -23,15 +23,15 @@ using Tensors = std::map<std::string, Tensor, std::less<>>;
 constexpr const char* kOfGroups =
     "of an InstanceNormalization that stands for a GroupNormalization";
 
-/// One reader of a tensor that never changes, or of what is made of such tensors alone.
+/// One reader of a constant tensor, or of a value computed from constants alone.
 struct Reader {
   const onnx::Node* node;
   std::size_t input;
   bool is_first = false;  ///< the other operand is an input of the network
 };
 
-/// From each constant of a graph to the nodes that it takes part in, behind those that read
-/// constants alone: Identity, Cast, Transpose, Reshape, a weight's own norm.
+/// Maps each constant of a graph to the nodes that use it, seen through nodes that read only
+/// constants: Identity, Cast, Transpose, Reshape, a weight's own norm.
 class ConstantReaders {
  public:
   explicit ConstantReaders(const onnx::Graph& graph, const Tensors& constants) {
@@ -50,7 +50,7 @@ class ConstantReaders {
   }
 
  private:
-  /// What a tensor is made of that never changes, and may be trained.
+  /// Trainable constants from which a tensor is computed.
   using Roots = std::map<std::string, Names, std::less<>>;
 
   void walk(const onnx::Graph& graph, Roots roots) {
@@ -88,7 +88,7 @@ class ConstantReaders {
            (!node.inputs.empty() || node.op_type == "Constant");
   }
 
-  /// Whether it gives the input of a network in another scale, as before its first layer.
+  /// Whether the node rescales an input of the network, as is usual before the first layer.
   [[nodiscard]] bool moves(const onnx::Node& node, const Roots& roots) const {
     static const Names scaling{"Add", "Sub", "Mul", "Div", "Cast", "Identity"};
     return node.domain.empty() && scaling.contains(node.op_type) &&
@@ -97,17 +97,17 @@ class ConstantReaders {
            });
   }
 
-  /// Scales of weights that are integers are measured, not trained.
+  /// Scales of integer weights are calibrated, not trained.
   static bool scales_integers(const onnx::Node& node) {
     return node.op_type == "DequantizeLinear" || node.op_type == "QuantizeLinear";
   }
 
-  Names inputs_;  ///< of the network, and those in another scale
+  Names inputs_;  ///< inputs of the network, and rescaled ones
   std::map<std::string, std::vector<Reader>, std::less<>> readers_;
 };
 
-/// An InstanceNormalization between two Reshapes, as exporters write a GroupNormalization, whose
-/// scale and bias stand behind it.
+/// An InstanceNormalization between two Reshapes, the form in which exporters write a
+/// GroupNormalization. Its scale and bias follow it.
 bool is_group_normalization(const onnx::Node& node, const onnx::Graph& graph) {
   if (!node.domain.empty() || node.op_type != "InstanceNormalization") return false;
   const auto is_reshape = [](const onnx::Node& one) { return one.op_type == "Reshape"; };
@@ -165,7 +165,7 @@ class RoleAssignment {
     });
   }
 
-  /// Why an initializer in a place that may be trained is not; empty where it is.
+  /// The reason why an initializer in a trainable place is constant; empty if it is a parameter.
   std::string why_constant(const std::string& name, const ConstantReaders& readers) const {
     const auto origin = origins_.find(name);
     if (origin != origins_.end() && origin->second == onnx::TensorOrigin::parameter) return "";
@@ -185,7 +185,7 @@ class RoleAssignment {
     });
   }
 
-  /// Decides on a tensor that a Constant or a graph within a node holds.
+  /// Decides on a tensor held by a Constant or by a nested graph.
   void lift(const std::string& name, const Tensor& value, const ConstantReaders& readers) {
     if (!may_be_trained(value.dtype()) || value.elements() == 0) return;
     const bool is_code = has_own_ && producer_ == "pytorch" && !held_.contains(name);
@@ -220,8 +220,8 @@ class RoleAssignment {
     if (of_input && !wanted) of_inputs_.emplace(name, value);
   }
 
-  /// Whether a tensor that is added or multiplied is a parameter, in a file whose weights are
-  /// Constants: several numbers, or the bias of a layer with one output.
+  /// Whether an added or multiplied tensor is a parameter, in a file that stores weights as
+  /// Constants: a tensor of several elements, or the bias of a layer with one output.
   [[nodiscard]] bool is_term(const Reader& reader, const Tensor& value) const {
     if (has_own_ || is_mask(value)) return false;
     if (reader.node->op_type == "Concat") {
@@ -245,7 +245,7 @@ class RoleAssignment {
     initializers_.insert(name);
   }
 
-  /// Weights that are integers, behind a DequantizeLinear.
+  /// Records integer weights that are followed by a DequantizeLinear.
   void note_integers(const Tensors& all) {
     for (const auto& node : graph_.nodes) {
       if (node.op_type != "DequantizeLinear" || !node.has_input(0)) continue;
@@ -261,7 +261,7 @@ class RoleAssignment {
   const onnx::TensorOrigins& origins_;
   ParameterRoles roles_;
   Names held_;            ///< came out of graphs that nodes hold
-  Names initializers_;    ///< that Constants were
+  Names initializers_;    ///< initializers that came from Constants
   Tensors of_inputs_;     ///< scale or move an input of the network: parameters if nothing else is
   bool has_own_ = false;  ///< weights among the initializers
 };
@@ -291,7 +291,8 @@ ParameterRoles assign_roles(onnx::Graph& graph, const std::string& producer,
     wanted.push_back(roles.notes.lifted.contains(name) || roles.notes.constants.contains(name));
   }
   if (std::ranges::find(wanted, false) == wanted.end()) return roles;
-  // A constant that is no parameter stays in its graph: a node that captures nothing runs alone.
+  // A constant that is not a parameter stays in its graph, so that nodes without captures can run
+  // alone.
   graph = before;
   held = hoist_weights(graph, &wanted);
   return RoleAssignment(graph, producer, origins, held).run();

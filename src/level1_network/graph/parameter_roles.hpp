@@ -10,27 +10,27 @@
 
 namespace d5 {
 
-/// Initializers of a loaded graph that may become parameters: of a type that may be trained, and
-/// read by an input that the reference's operator can differentiate (or by an operator it does not
-/// have).
+/// Initializers of a loaded graph that may become parameters: of a trainable type, and read by an
+/// input that the reference's operator can differentiate (or by an unknown operator).
 [[nodiscard]] std::vector<std::string> trainable_initializers(const onnx::Graph& graph);
 
-/// What the tensors of a file are to training.
+/// Roles of a file's tensors in training.
 struct ParameterRoles {
   std::vector<std::string> trained;  ///< initializers
   ParameterNotes notes;
 };
-/// Decides it, and brings weights that Constant nodes or graphs within nodes hold among the
-/// graph's initializers.
+/// Assigns the roles, and moves weights from Constant nodes or nested graphs to the graph's
+/// initializers.
 ///
-/// A Constant is a weight where it stands, itself or behind nodes that read constants alone, in the
-/// place of a weight or bias (Conv, Gemm, MatMul, recurrent layers, normalization, PRelu, Gather's
-/// table). A file whose weights are all Constants also has biases and scales in Add, Mul, Sum and
-/// Concat: tensors of several elements that are no mask. PyTorch writes parameters as initializers,
-/// and Constants for the numbers of its code.
+/// A Constant is a weight if it is used in the place of a weight or bias, directly or through nodes
+/// that read only constants (Conv, Gemm, MatMul, recurrent layers, normalization, PRelu, Gather's
+/// table). In a file whose weights are all Constants, tensors in Add, Mul, Sum and Concat are
+/// biases and scales too, if they have several elements and are not masks. (PyTorch writes
+/// parameters as initializers, and Constants for the numbers of its code.)
 ///
-/// Of initializers stay constant: what `origins` calls a buffer or a number, and the ones and
-/// zeros of an InstanceNormalization between two Reshapes, which stand for a GroupNormalization.
+/// Some initializers stay constant: those that `origins` calls a buffer or a number, and the ones
+/// and zeros of an InstanceNormalization between two Reshapes, which stands for a
+/// GroupNormalization.
 [[nodiscard]] ParameterRoles assign_roles(onnx::Graph& graph, const std::string& producer,
                                           const onnx::TensorOrigins& origins);
 

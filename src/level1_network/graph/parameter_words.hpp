@@ -8,11 +8,11 @@
 
 namespace d5 {
 
-/// How many parameters Constant nodes held, or graphs that nodes hold.
+/// Number of parameters that came from Constant nodes or nested graphs.
 [[nodiscard]] std::size_t count_lifted(const Network& network);
 
-/// Tensors in the place of parameters that are none, a line a reason: "val_22, val_25: a number of
-/// the program that was exported".
+/// Tensors in the place of parameters that stay constant, one line per reason: "val_22, val_25: a
+/// number of the program that was exported".
 [[nodiscard]] std::vector<std::string> constant_words(const Network& network);
 
 }  // namespace d5

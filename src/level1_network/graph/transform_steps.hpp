@@ -8,13 +8,13 @@
 
 namespace d5::detail {
 
-/// The transforms of a chain, made; of `wishes` as in `apply_transforms`. Throws: NotFound,
-/// ValueError; Unsupported for a network with a node Gradient.
+/// Makes the transforms of a chain; `wishes` as in `apply_transforms`. Throws: NotFound,
+/// ValueError; Unsupported for a network with a Gradient node.
 [[nodiscard]] std::vector<std::shared_ptr<Transform>> transform_steps(const TransformChain& chain,
                                                                       const Settings& wishes,
                                                                       const Network& network);
 
-/// `apply_transforms` for callers that judge what the network answers themselves.
+/// `apply_transforms` without the check of outputs, for callers that check them.
 std::vector<AppliedTransform> apply_unjudged(Network& network, const TransformChain& chain,
                                              const Settings& wishes = {});
 

@@ -17,8 +17,9 @@ onnx::ValueInfo fed_input(const onnx::Graph& graph, const std::string& name,
   return *std::ranges::find(graph.inputs, name, &onnx::ValueInfo::name);
 }
 
-/// What lies between nodes, where d5's own rules tell it: those of ONNX compute no sizes. And the
-/// outputs, which the file may declare of other ranks: frameworks warn and go on, or refuse it.
+/// Declares intermediate values whose sizes d5's own rules infer, as ONNX's rules compute no sizes.
+/// It also declares the outputs: a file may declare wrong ranks, which frameworks warn about or
+/// refuse.
 void declare_values(onnx::Graph& graph) {
   ValueDescs known;
   for (const auto& input : graph.inputs) {

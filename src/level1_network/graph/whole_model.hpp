@@ -10,23 +10,23 @@
 
 namespace d5 {
 
-/// A network in a mode as one model, for values that are fed.
+/// A network in a mode as one model, for fed values.
 struct WholeModel {
-  /// Its inputs are what is fed, then `variables`; its outputs the network's, then what updates
-  /// need besides.
+  /// Inputs are the fed ones, then `variables`; outputs are the network's, then further ones for
+  /// updates.
   onnx::Model model;
   std::vector<std::string> variables;  ///< tensors of the network whose values may change
   std::vector<std::string> outputs;    ///< the network's
   std::vector<std::pair<std::string, std::size_t>> updates;  ///< constants, and the output of each
 };
 
-/// Of the network's parameters those are variables that `trained` names, the others constants.
+/// Parameters named by `trained` become variables, other parameters constants.
 [[nodiscard]] WholeModel whole_model(const Network& network, NetworkMode mode,
                                      const std::vector<std::pair<std::string, ValueDesc>>& fed,
                                      const std::vector<std::string>& trained);
 
-/// The sizes and element type of `type`, where it is a tensor of which all are told; none
-/// otherwise.
+/// Sizes and element type of `type` if it is a tensor with all of them declared; otherwise of kind
+/// none.
 [[nodiscard]] ValueDesc static_desc(const onnx::Type& type);
 
 }  // namespace d5

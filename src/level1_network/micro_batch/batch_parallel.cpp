@@ -13,7 +13,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// What a rule asks.
+/// Node properties that a rule reads.
 struct Reading {
   const onnx::Node& node;
   Places batched;
@@ -24,12 +24,12 @@ struct Reading {
   [[nodiscard]] std::int64_t rank(std::size_t input) const {
     return std::int64_t(descs.find(node.inputs[input])->second.tensor.shape.rank());
   }
-  /// Of an axis from the front or from the end.
+  /// Whether an axis, counted from the front or the end, is the first.
   [[nodiscard]] bool is_first(std::int64_t axis) const { return axis == 0 || axis == -rank(0); }
 };
 using Rule = bool (*)(const Reading&);
 
-/// Of the data alone; weights and what else there is are read whole.
+/// Parallel over the data input only; weights and other inputs are read as a whole.
 bool data(const Reading& r) {
   for (std::size_t i = 0; i < r.node.inputs.size(); ++i) {
     if (r.node.has_input(i) && r.batched.contains(i) != (i == 0)) return false;
@@ -37,10 +37,10 @@ bool data(const Reading& r) {
   return true;
 }
 
-/// Indices of maxima count elements of the whole batch.
+/// A second output holds indices of maxima, which count elements of the whole batch.
 bool one_output(const Reading& r) { return data(r) && !r.node.has_output(1); }
 
-/// With broadcasting: what is no batch has no rows, or one.
+/// Broadcasting allowed: an input that is not a batch has no rows, or one.
 bool elementwise(const Reading& r) {
   std::int64_t rank = 0;
   for (std::size_t i = 0; i < r.node.inputs.size(); ++i) {
@@ -70,7 +70,7 @@ bool matmul(const Reading& r) {
 
 bool flatten(const Reading& r) { return nodes::Flatten(r.node).axis() == 1; }
 
-/// A first dimension that is copied, or follows from the others.
+/// The first dimension is copied, or follows from the others.
 bool reshape(const Reading& r) {
   if (r.node.opset < 5 || !data(r)) return false;
   const auto shape = r.graph.initializers.find(r.node.inputs[1]);
@@ -93,7 +93,7 @@ bool axis_from_one(const Reading& r) {
   return data(r) && r.rank(0) > 1 && (!axis || !r.is_first(*axis));
 }
 
-/// Scales that broadcast may have rows of their own for the samples.
+/// A broadcast scale may have a row per sample.
 bool row_normalization(const Reading& r) {
   if (!axis_from_one(r)) return false;
   for (std::size_t i = 1; i < r.node.inputs.size(); ++i) {
@@ -113,7 +113,7 @@ bool batch_normalization(const Reading& r) {
   return !r.trained && one_output(r) && !(training && *training != 0);
 }
 
-/// Without a training_mode it drops nothing in inference.
+/// Dropout without training_mode drops nothing in inference.
 bool dropout(const Reading& r) { return !r.trained && one_output(r) && !r.node.has_input(2); }
 
 const std::map<std::string_view, Rule>& rules() {

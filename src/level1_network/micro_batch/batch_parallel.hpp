@@ -8,11 +8,11 @@
 
 namespace d5 {
 
-/// Whether the node makes row n of each output from row n of its inputs at `batched` and from the
-/// whole of the others, rows being along dimension 0; so that it may run on some rows at a time.
+/// Whether row n of each output depends only on row n of the inputs at `batched`, and on the whole
+/// of the others (rows are along dimension 0), so that the node may run on some rows at a time.
 ///
-/// `trained`: forward runs of training count as well, in which Dropout draws and a normalization
-/// may ask the whole batch. A node that is not known to be so is not.
+/// `trained`: includes forward runs of training, in which Dropout draws and a normalization may
+/// depend on the whole batch. False for an unknown node.
 [[nodiscard]] bool is_batch_parallel(const onnx::Node& node, Places batched,
                                      const onnx::Graph& graph, const ValueDescs& descs,
                                      bool trained);

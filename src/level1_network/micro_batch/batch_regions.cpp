@@ -67,7 +67,7 @@ void BatchRegions::add_region(std::vector<std::size_t> nodes) {
     }
   }
   BatchRegion region{.nodes = std::move(nodes), .cuts = {0}};
-  std::set<std::string> there;  // batches that nodes before the cut know and some behind it read
+  std::set<std::string> there;  // batches that nodes before the cut write and some after it read
   for (std::size_t k = 0; k < region.nodes.size(); ++k) {
     const onnx::Node& node = all[region.nodes[k]];
     for (const auto* names : {&node.inputs, &node.outputs}) {

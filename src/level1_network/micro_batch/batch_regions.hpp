@@ -11,18 +11,18 @@
 
 namespace d5 {
 
-/// Nodes of a network, by their places in it, that may run on some rows of a batch at a time.
+/// Nodes of a network, by index, that may run on some rows of a batch at a time.
 struct BatchSegment {
   std::vector<std::size_t> nodes = {};
   std::vector<std::string> entering = {};  ///< batches that they read and do not write
-  std::vector<std::string> leaving = {};   ///< what they write and others read
+  std::vector<std::string> leaving = {};   ///< tensors that they write and others read
 };
 
-/// As many batch-parallel nodes as there are one after another, and where they may be parted.
+/// A maximal run of consecutive batch-parallel nodes, and the positions where it may be cut.
 struct BatchRegion {
   std::vector<std::size_t> nodes;
-  /// Positions in `nodes`, from 0 to their number: one batch alone goes from what is before to what
-  /// is behind.
+  /// Positions in `nodes`, from 0 to their number, where a single batch crosses from the nodes
+  /// before to the nodes after.
   std::vector<std::size_t> cuts;
 };
 
@@ -33,10 +33,10 @@ class BatchRegions {
   BatchRegions(const Network& network, const ValueDescs& descs, std::int64_t batch, bool trained);
 
   [[nodiscard]] const std::vector<BatchRegion>& regions() const { return regions_; }
-  /// The nodes from position `begin` to before `end`.
+  /// Segment of the nodes [begin, end).
   [[nodiscard]] BatchSegment segment(const BatchRegion& region, std::size_t begin,
                                      std::size_t end) const;
-  /// Those of the network's inputs that are batches.
+  /// Inputs of the network that are batches.
   [[nodiscard]] const std::vector<std::string>& inputs() const { return inputs_; }
 
  private:

@@ -22,9 +22,10 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
 }
 
 [[noreturn]] void refuse(std::string_view part) {
-  throw ValueError(fmt::format(
-      "'{}' says no micro-batches; expected FIRST..LAST=SIZE*COUNT+..., as 'conv1..pool5=64*3+32'",
-      printable(part)));
+  throw ValueError(
+      fmt::format("'{}' is not a list of micro-batches; expected FIRST..LAST=SIZE*COUNT+..., as "
+                  "'conv1..pool5=64*3+32'",
+                  printable(part)));
 }
 
 std::int64_t number_of(std::string_view text, std::string_view part) {

@@ -7,7 +7,7 @@
 
 namespace d5 {
 
-/// A stretch of a network that runs in micro-batches.
+/// A segment of a network that runs in micro-batches.
 struct BatchSplit {
   std::string first, last;          ///< tensors that its first and last node write
   std::vector<std::int64_t> sizes;  ///< rows of each micro-batch

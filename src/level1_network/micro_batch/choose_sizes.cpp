@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kNoBytes = std::numeric_limits<std::size_t>::max();
 
-/// The program of a choice, and what its variables mean.
+/// The integer program of a choice, and the meaning of its variables.
 class SizeProgram {
  public:
   SizeProgram(const std::vector<SegmentWays>& segments, std::int64_t batch, std::size_t most_bytes)
@@ -36,7 +36,7 @@ class SizeProgram {
   }
 
  private:
-  using Variables = std::map<std::int64_t, std::size_t>;  // by size
+  using Variables = std::map<std::int64_t, std::size_t>;  // keyed by size
 
   void add(const SegmentWays& segment, std::size_t most_bytes) {
     Variables split, whole;
@@ -73,14 +73,14 @@ class SizeProgram {
   static constexpr double kScale = 1e3;  // milliseconds: well above the solver's tolerances
   std::int64_t batch_;
   IntegerProgram program_;
-  std::map<std::size_t, IntegerProgram::Row> one_segment_;  // by the cut before it
+  std::map<std::size_t, IntegerProgram::Row> one_segment_;  // keyed by the cut before it
   std::vector<std::pair<const SegmentWays*, Variables>> micro_batches_;
 };
 
 }  // namespace
 
 std::size_t least_bytes(const std::vector<SegmentWays>& segments) {
-  // The least that the stretches up to a cut need, from cut to cut.
+  // The least memory of the segments up to each cut.
   std::map<std::size_t, std::size_t> until;
   std::vector<const SegmentWays*> order;
   for (const auto& segment : segments) order.push_back(&segment);

@@ -10,36 +10,36 @@
 
 namespace d5 {
 
-/// A stretch between two cuts of a region, and how it may run.
+/// A segment between two cuts of a region, with the sizes in which it may run.
 struct SegmentWays {
   std::size_t begin = 0, end = 0;                  ///< cuts, counted over all regions
   double joint_seconds = 0;                        ///< cutting its inputs and joining its outputs
-  std::map<std::int64_t, std::size_t> bytes = {};  ///< that it needs, by rows of a micro-batch
-  /// Seconds of a micro-batch; asked for those alone that have room.
+  std::map<std::int64_t, std::size_t> bytes = {};  ///< memory needed, by rows of a micro-batch
+  /// Seconds per micro-batch; called only for sizes that fit into memory.
   std::function<double(std::int64_t size)> seconds = {};
 };
 
-/// Micro-batches of one stretch, the largest first.
+/// Micro-batches of one segment, the largest first.
 struct ChosenSizes {
   const SegmentWays* segment;
   std::vector<std::int64_t> sizes;
 };
 
-/// The least bytes in which every stretch has a way: no choice does with less.
+/// Lower bound on the memory: the least bytes in which every segment can run.
 [[nodiscard]] std::size_t least_bytes(const std::vector<SegmentWays>& segments);
 
-/// The fastest way to run all stretches on `batch` rows in `most_bytes`: stretches that follow one
-/// another without a gap, and for each a multiset of sizes that adds up to the batch. Nothing where
+/// The fastest way to run all segments on `batch` rows in `most_bytes`: consecutive segments
+/// without gaps, and for each a multiset of micro-batch sizes that adds up to the batch. Empty if
 /// there is none.
 ///
-/// An integer linear program: x(s, b) counts the micro-batches of b rows of segment s, y(s) is 1
-/// where s is used. Minimise the sum of seconds(s, b) x(s, b) + joint_seconds(s) y(s), where for
-/// each s the sum of b x(s, b) is batch y(s), and between any two neighbouring cuts the sum of the
+/// Solved as an integer linear program: x(s, b) counts the micro-batches of b rows of segment s,
+/// and y(s) is 1 if s is used. Minimise the sum of seconds(s, b) x(s, b) + joint_seconds(s) y(s).
+/// For each s the sum of b x(s, b) is batch y(s); between any two neighbouring cuts the sum of the
 /// y(s) over it is 1. Micro-batches run one after another in one arena, so each may use all of the
 /// memory: sizes that need more have no variable. A segment on the whole batch has no joints.
 ///
-/// Source: Oyama et al., "Accelerating Deep Learning Frameworks with Micro-batches" (2018), whose
-/// policy "workspace reuse" this is, over stretches of a network in place of single convolutions.
+/// Source: Oyama et al., "Accelerating Deep Learning Frameworks with Micro-batches" (2018), policy
+/// "workspace reuse", applied to segments of a network instead of single convolutions.
 [[nodiscard]] std::optional<std::vector<ChosenSizes>> choose_sizes(
     const std::vector<SegmentWays>& segments, std::int64_t batch, std::size_t most_bytes);
 

@@ -20,7 +20,7 @@
 namespace d5 {
 namespace {
 
-/// Powers of two, divisors, and the batch itself.
+/// Candidate sizes: powers of two, divisors, and the batch itself.
 std::vector<std::int64_t> candidate_sizes(std::int64_t batch) {
   std::vector<std::int64_t> sizes;
   for (std::int64_t size = 1; size <= batch; ++size) {
@@ -35,10 +35,9 @@ std::int64_t batch_of(const Network& network, std::int64_t wish) {
     if (info.type.kind != ValueKind::tensor || info.type.dims.empty()) continue;
     if (const auto* size = std::get_if<std::int64_t>(&info.type.dims.front())) return *size;
     if (wish > 0) return wish;
-    throw ValueError(
-        fmt::format("microbatch: input '{}' leaves its batch open; say which batch is to be split "
-                    "({})",
-                    printable(info.name), option_word("batch", "SIZE")));
+    throw ValueError(fmt::format(
+        "microbatch: input '{}' leaves its batch open; give the batch size to split ({})",
+        printable(info.name), option_word("batch", "SIZE")));
   }
   throw Unsupported("microbatch: no input of the network has a batch");
 }
@@ -128,7 +127,7 @@ void MicroBatching::plan_sizes() {
     try {
       one.memory = planned(size);
     } catch (const Error&) {
-      // Too large, or nodes say the batch themselves: no micro-batches of this size.
+      // No micro-batches of this size: it is too large, or nodes contain the batch size.
     }
   }
 }
@@ -159,7 +158,7 @@ std::vector<BatchSplit> MicroBatching::choose(std::size_t most_bytes) {
         way.begin = cuts_before + begin;
         way.end = cuts_before + end;
         for (const auto& [size, memory] : memories) {
-          // Stretches on the whole batch follow one another as they are.
+          // Segments on the whole batch follow each other unsplit.
           if (size == batch_ && end > begin + 1) continue;
           way.bytes[size] = memory.bytes(segments.back(), whole);
         }
@@ -208,10 +207,10 @@ BatchSegment MicroBatching::segment_of(const BatchSplit& split) const {
     return found.segment(region, std::size_t(first - region.nodes.begin()),
                          std::size_t(last - region.nodes.begin()) + 1);
   }
-  throw NotFound(fmt::format(
-      "microbatch: no stretch of the network goes from '{}' to '{}' in which every node runs on "
-      "some rows as on all",
-      printable(split.first), printable(split.last)));
+  throw NotFound(
+      fmt::format("microbatch: no segment of the network from '{}' to '{}' has only nodes that "
+                  "compute rows independently",
+                  printable(split.first), printable(split.last)));
 }
 
 void MicroBatching::apply(const std::vector<BatchSplit>& splits) {

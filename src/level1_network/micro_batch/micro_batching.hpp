@@ -17,29 +17,29 @@
 
 namespace d5 {
 
-/// A network on its way to micro-batches. One with a loss is judged by a training step, any other
-/// by inference.
+/// Splits a network into micro-batches. A network with a loss is planned as a training step, any
+/// other as inference.
 class MicroBatching {
  public:
-  /// `word` names frameworks; `batch` counts where the network leaves it open.
-  /// Throws: ValueError where neither says one; Unsupported for the framework "auto", and for a
-  /// network without a batch.
+  /// `word` names frameworks; `batch` is used if the network leaves it open.
+  /// Throws: ValueError if neither gives a batch size; Unsupported for the framework "auto", and
+  /// for a network without a batch.
   MicroBatching(Network& network, const ExecutorWord& word, std::int64_t batch);
 
   [[nodiscard]] std::int64_t batch() const { return batch_; }
-  /// Bytes of the plan for the whole batch; nothing above `memory_budget()`.
+  /// Size of the plan for the whole batch; empty above `memory_budget()`.
   [[nodiscard]] std::optional<std::size_t> planned_bytes() const;
-  /// The fastest that is estimated to need at most `most_bytes`; where there is none, the fastest
-  /// of those that need least.
+  /// The fastest choice with an estimated need of at most `most_bytes`; if there is none, the
+  /// fastest of those with the least need.
   [[nodiscard]] std::vector<BatchSplit> choose(std::size_t most_bytes);
-  /// The network takes batches of this size alone afterwards.
-  /// Throws: NotFound, ValueError for splits that do not fit it, before anything is changed.
+  /// Applies the splits; the network then accepts only this batch size.
+  /// Throws: NotFound, ValueError for splits that do not fit, before anything is changed.
   void apply(const std::vector<BatchSplit>& splits);
 
  private:
   struct Size {
     ValueDescs descs;
-    std::optional<PlannedMemory> memory;  ///< none where there is no plan
+    std::optional<PlannedMemory> memory;  ///< empty without a plan
   };
   [[nodiscard]] ValueDescs fed(std::int64_t rows) const;
   [[nodiscard]] BatchRegions regions() const;
@@ -52,8 +52,8 @@ class MicroBatching {
   std::vector<std::string> frameworks_;
   std::int64_t batch_ = 0;
   bool trained_;
-  std::vector<std::string> inputs_;     ///< those that are batches
-  std::map<std::int64_t, Size> sizes_;  ///< by rows: of micro-batches, and of the batch
+  std::vector<std::string> inputs_;     ///< inputs that are batches
+  std::map<std::int64_t, Size> sizes_;  ///< keyed by rows of a micro-batch, and of the batch
 };
 
 }  // namespace d5

@@ -11,19 +11,18 @@
 
 namespace d5 {
 
-/// How long nodes of a network take on micro-batches, measured where it is asked for the first
-/// time, each by itself on zeros and the network's own weights. Nodes that compute the same on the
-/// same shapes are measured once.
+/// Times of nodes on micro-batches. Each is measured when first needed, alone, on zeros and the
+/// network's own weights. Nodes that compute the same on the same shapes are measured once.
 ///
-/// Units: seconds; of forward and, where the network is trained, backward.
+/// Units: seconds; forward, plus backward if the network is trained.
 class NodeTimes {
  public:
   NodeTimes(const Network& network, std::vector<const OperatorRegistry*> frameworks, bool trained)
       : network_(network), frameworks_(std::move(frameworks)), trained_(trained) {}
 
-  /// Of a node whose values are `descs`. Throws: Unsupported where no framework can run it.
+  /// Time of a node with values `descs`. Throws: Unsupported if no framework can run it.
   [[nodiscard]] double of(const onnx::Node& node, const ValueDescs& descs);
-  /// Of joining two halves of a tensor: what any cut or joint of it takes.
+  /// Time to join two halves of a tensor; the cost of any cut or joint.
   [[nodiscard]] double copy(const TensorDesc& desc);
 
  private:
@@ -37,8 +36,8 @@ class NodeTimes {
   const Network& network_;
   std::vector<const OperatorRegistry*> frameworks_;
   bool trained_;
-  std::multimap<std::string, Measured> measured_;  ///< by operator
-  std::map<std::size_t, double> copies_;           ///< by bytes
+  std::multimap<std::string, Measured> measured_;  ///< keyed by operator
+  std::map<std::size_t, double> copies_;           ///< keyed by bytes
 };
 
 }  // namespace d5

@@ -16,7 +16,7 @@ SegmentMemory::SegmentMemory(const Network& network, PlannedMemory memory, std::
   const auto name_of = [](const onnx::Node& node) {
     return node.name.empty() ? node.op_type : node.name;
   };
-  // Steps keep the order of the nodes; a node that was folded has none.
+  // Steps keep the order of the nodes; a folded node has no step.
   std::size_t step = 0;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     std::size_t place = step;
@@ -76,12 +76,12 @@ std::size_t SegmentMemory::bytes(const BatchSegment& segment, const ValueDescs& 
   }
   const auto forward = steps(segment, false), backward = steps(segment, true);
   if (size_ == batch_) slices = entering = leaving = 0;
-  // Backward reads the slices of all micro-batches, forward one.
+  // The backward pass reads the slices of all micro-batches, the forward pass those of one.
   if (!backward) slices *= size_ / batch_;
   double most = 0;
   if (forward) {
     const auto [around, within] = alive(*forward);
-    // A tensor and its parts are there together before the first micro-batch, and after the last.
+    // A tensor and its parts coexist before the first micro-batch and after the last.
     most = around + slices + std::max({within, entering, leaving});
   }
   if (backward) {

@@ -10,19 +10,18 @@
 
 namespace d5 {
 
-/// What a plan of the network for one micro-batch says of the memory that a segment needs while it
-/// runs on one after another.
+/// Memory that a segment needs while it runs on successive micro-batches, estimated from a plan of
+/// the network for one micro-batch.
 ///
-/// What lives within the segment's steps alone is there for a micro-batch at a time. All else that
-/// is alive meanwhile, its inputs, its outputs and what backward reads later, is there for the
-/// batch.
+/// Values that live only within the segment's steps count for one micro-batch. All others that live
+/// meanwhile (its inputs, its outputs, values that backward reads later) count for the batch.
 class SegmentMemory {
  public:
-  /// `memory`: of the network for `size` rows of the `batch`.
+  /// `memory`: plan of the network for `size` rows of the `batch`.
   SegmentMemory(const Network& network, PlannedMemory memory, std::int64_t size,
                 std::int64_t batch);
 
-  /// Bytes that are alive at once, at most. `descs` are those of the whole batch.
+  /// Peak memory of the segment. `descs` are those of the whole batch.
   [[nodiscard]] std::size_t bytes(const BatchSegment& segment, const ValueDescs& descs) const;
 
  private:
@@ -30,7 +29,7 @@ class SegmentMemory {
     std::size_t begin, end;  ///< both included
   };
   [[nodiscard]] std::optional<Steps> steps(const BatchSegment& segment, bool backward) const;
-  /// Bytes that are alive during `steps`: for the whole batch, and for a micro-batch at once.
+  /// Live bytes during `steps`: for the whole batch, and for one micro-batch.
   struct Alive {
     double around = 0, within = 0;
   };

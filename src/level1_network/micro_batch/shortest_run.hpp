@@ -5,8 +5,8 @@
 
 namespace d5 {
 
-/// Seconds of the shortest of a few calls, after one that warms up: enough to tell a fast kernel
-/// from a slow one, and soon over.
+/// Seconds of the shortest of a few calls, after a warm-up: a quick way to tell a fast kernel from
+/// a slow one.
 [[nodiscard]] double shortest_seconds(const std::function<void()>& run);
 
 }  // namespace d5

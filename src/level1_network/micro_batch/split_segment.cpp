@@ -13,7 +13,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-/// First opsets that take these numbers as inputs; before, they were attributes.
+/// The first opsets with these numbers as inputs; older ones have attributes.
 constexpr int kSplitInputs = 13, kSliceInputs = 10;
 
 class SegmentSplit {
@@ -33,7 +33,7 @@ class SegmentSplit {
     }
     std::int64_t begin = 0;
     for (std::size_t piece = 0; piece < sizes_.size(); ++piece) {
-      // What is fed is there anyway: one piece of it at a time is enough.
+      // Inputs of the network are in memory anyway, so one piece at a time suffices.
       for (const auto& name : segment_.entering) {
         if (is_fed(name)) cut(name, piece, begin, begin + sizes_[piece]);
       }
@@ -47,7 +47,7 @@ class SegmentSplit {
   [[nodiscard]] std::string in_piece(const std::string& tensor, std::size_t piece) const {
     return network_.unused_name(fmt::format("{}.micro{}", tensor, piece));
   }
-  /// Of what enters: another segment may have it in pieces of its own.
+  /// Name of a piece of an entering tensor; another segment may have pieces of it, too.
   [[nodiscard]] std::string part(const std::string& tensor, std::size_t piece) const {
     return network_.unused_name(fmt::format("{}.part{}", tensor, piece));
   }
@@ -56,7 +56,7 @@ class SegmentSplit {
     node.op_type = op_type;
     return node;
   }
-  /// Numbers that newer opsets take as the node's next input.
+  /// Sets numbers that newer opsets read from the node's next input.
   void give(onnx::Node& node, int since, const std::string& name, const Sizes& numbers) {
     if (opset_ < since) {
       node.attributes[name] = numbers;

@@ -5,9 +5,9 @@
 
 namespace d5 {
 
-/// Adds to `change` what runs the segment on `sizes` rows at a time, one micro-batch after the
-/// other, from cutting its input to joining what leaves it. `sizes` add up to the batch; segments
-/// of one change have no node in common.
+/// Adds to `change` the nodes that run the segment on micro-batches of `sizes` rows, one after
+/// another: they split its inputs and concatenate its outputs. `sizes` add up to the batch.
+/// Segments of one change must be disjoint.
 void split_segment(const Network& network, const BatchSegment& segment,
                    const std::vector<std::int64_t>& sizes, Splice& change);
 

@@ -18,16 +18,17 @@ using Choices = std::vector<std::size_t>;
 constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
 [[noreturn]] void throw_no_assignment() {
-  throw ValueError("an assignment: no choice of all variables has a finite cost");
+  throw ValueError("assignment: no choice of all variables has a finite cost");
 }
 
-/// Costs of what some variables choose together, the last varying fastest.
+/// The joint cost of some variables, the last one varying fastest.
 struct Table {
   Choices variables;
   std::vector<double> costs;
 };
 
-/// Dynamic programming: a variable goes, and what it costs at best is a table of its neighbours.
+/// Dynamic programming: eliminates a variable, and stores its least cost in a table over its
+/// neighbours.
 class Elimination {
  public:
   explicit Elimination(const AssignmentProblem& problem)
@@ -36,7 +37,7 @@ class Elimination {
     for (const auto& link : problem.links) add({{link.first, link.second}, link.costs});
   }
 
-  /// Nothing where a table would be too large.
+  /// Empty if a table would be too large.
   std::optional<Choices> run(std::size_t most_entries) {
     std::set<std::size_t> left;
     for (std::size_t v = 0; v < neighbours_.size(); ++v) left.insert(v);
@@ -79,7 +80,7 @@ class Elimination {
     return result;
   }
 
-  /// The next of all choices of `variables`; false after the last.
+  /// Advances to the next choice of `variables`; false after the last.
   bool advance(const Choices& variables) {
     for (auto v = variables.rbegin(); v != variables.rend(); ++v) {
       if (++at_[*v] < choices(*v)) return true;

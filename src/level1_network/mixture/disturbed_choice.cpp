@@ -33,9 +33,9 @@ void tell_disturbance(KeptSelection& kept) {
   if (disturbance.empty()) return;
   notes.push_back(kChosen + disturbance + "; " +
                   (kept.times < kMostTimes
-                       ? "it is measured anew when that is over"
+                       ? "it is measured again when that is over"
                        : fmt::format("the {} times before as well: 'd5 net show MODEL --framework "
-                                     "auto --remeasure' measures anew",
+                                     "auto --remeasure' measures again",
                                      kMostTimes - 1)));
 }
 

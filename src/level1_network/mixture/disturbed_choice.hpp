@@ -6,16 +6,17 @@
 
 namespace d5 {
 
-/// A choice that was made beside other work, which kept threads of those that were measured from
-/// running, may be a bad one. It holds while that work goes on, and is made again once it is over:
-/// twice, then it stays.
+/// Cached choices that were measured beside other work, which kept threads from running, may be
+/// bad. Such a choice is used while that work goes on, and measured again once it is over; after
+/// two times it stays.
 ///
-/// What `kept_selection` has; `chosen` is empty where it is to be made again. A note says how it
-/// was disturbed. Takes 0.15 s, in which it looks at the machine, where that decides.
+/// Returns the result of `kept_selection`; `chosen` is empty if it must be measured again. A note
+/// describes the disturbance. If the state of the machine matters, the call takes 0.15 s to observe
+/// it.
 [[nodiscard]] KeptSelection standing_selection(const SelectionPurpose& purpose,
                                                const SelectionOptions& options);
 
-/// Keeps what was measured in place of `before`, while other work kept so many processors busy.
+/// Caches a new measurement in place of `before`, with the load of other work during it.
 void keep_measured(const SelectionPurpose& purpose, const KeptSelection& before, double others,
                    KeptSelection& found);
 

@@ -15,7 +15,7 @@ std::string number(double value, const std::string& unit, Format format) {
   return is_for_people(format) ? with_prefix(value, unit) : fmt::format("{}", value);
 }
 
-/// "1.27 [1.21, 1.33]", or the ratio alone where too few samples allow no interval.
+/// "1.27 [1.21, 1.33]", or the ratio alone if there are too few samples for an interval.
 std::string ratio_words(const Comparison& ratio) {
   if (ratio.pairs == 0) return "";
   const auto [low, high] = ratio.ratio_interval;

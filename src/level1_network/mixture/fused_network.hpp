@@ -8,9 +8,9 @@
 
 namespace d5 {
 
-/// The network that inference in `mode` runs, by the transforms fold-batch-norm and
-/// fuse-activation. Values that these leave alone are shared. Nothing where they change nothing or
-/// are refused, and where runs overwrite constants.
+/// The network that inference in `mode` runs after the transforms fold-batch-norm and
+/// fuse-activation. Unchanged values are shared. Empty if they change nothing or are refused, and
+/// if runs overwrite constants.
 [[nodiscard]] std::optional<Network> fused_network(const Network& network, NetworkMode mode);
 
 }  // namespace d5

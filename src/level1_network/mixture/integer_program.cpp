@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one file that sees COIN-OR's solver CBC.
+// The one file that includes COIN-OR's solver CBC.
 #include "level1_network/mixture/integer_program.hpp"
 
 #include <Cbc_C_Interface.h>
@@ -13,9 +13,9 @@
 namespace d5 {
 namespace {
 
-/// CBC's functions, by their names in its header. It is loaded when it is first asked, with its
-/// symbols kept local: it brings the system's BLAS, which would take the place of the one that a
-/// framework has of its own, as torch.
+/// CBC's functions, named as in its header. The library is loaded on first use with local symbols:
+/// it brings the system's BLAS, which must not replace the one that a framework, such as torch,
+/// brings.
 class Solver {
  public:
   static const Solver& loaded() {
@@ -51,7 +51,7 @@ class Solver {
 #undef D5_CBC
 };
 
-/// The rows, column by column, as CBC takes them.
+/// The rows in CBC's form, column by column.
 struct Columns {
   explicit Columns(const IntegerProgram& program) : starts(program.costs.size() + 1) {
     for (const auto& row : program.rows) {
@@ -79,7 +79,7 @@ struct Columns {
 }  // namespace
 
 std::optional<std::vector<std::int64_t>> minimise(const IntegerProgram& program) {
-  // CBC takes no row without terms, whose sum is 0.
+  // CBC accepts no row without terms; its sum is 0.
   for (const auto& row : program.rows) {
     if (row.terms.empty() && (row.least > 0 || row.most < 0)) return std::nullopt;
   }

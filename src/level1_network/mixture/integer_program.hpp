@@ -9,7 +9,7 @@
 
 namespace d5 {
 
-/// Minimises cost * x over whole numbers 0 <= x <= most that keep all rows.
+/// Minimises cost * x over integers 0 <= x <= most, subject to all rows.
 struct IntegerProgram {
   /// least <= sum of factor * x[variable] <= most
   struct Row {
@@ -28,7 +28,7 @@ struct IntegerProgram {
   }
 };
 
-/// A best x, found by branch and cut; nothing where no x keeps all rows.
+/// An optimal x, found by branch and cut; empty if it is infeasible.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> minimise(const IntegerProgram& program);
 
 }  // namespace d5

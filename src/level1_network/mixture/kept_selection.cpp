@@ -131,7 +131,7 @@ KeptSelection kept_selection(const SelectionPurpose& purpose) {
     if (json.text("format") != kFormat || json.text("network") != purpose.network ||
         json.text("purpose") != purpose.words) {
       result.selection.notes = {
-          fmt::format("'{}' is of something else; it is measured anew", file.string())};
+          fmt::format("'{}' is for something else; it is measured again", file.string())};
       return result;
     }
     result.assignment = {json.text("first"), {}};
@@ -144,7 +144,7 @@ KeptSelection kept_selection(const SelectionPurpose& purpose) {
   } catch (const Error& error) {
     result = {};
     result.selection.notes = {
-        fmt::format("{}; it is measured anew", printable_message(error.what()))};
+        fmt::format("{}; it is measured again", printable_message(error.what()))};
   }
   return result;
 }
@@ -187,7 +187,7 @@ std::size_t forget_selections(const Network& network) {
         continue;
       }
     } catch (const FormatError&) {
-      continue;  // reading it says so to who asks for it
+      continue;  // reading it reports the error to its caller
     }
     if (!fs::remove(entry.path(), error) && error) {
       throw IoError(fmt::format("'{}': {}", printable(entry.path().string()), error.message()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels of a race compute something else than the others.
+// Finds kernels of a race whose results differ from the others'.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace d5 {
 namespace {
 
 constexpr const char* kJudge = "reference";
-/// Gradients that are this small beside the largest may be rounding alone: the bias before a
-/// normalization has none.
+/// Gradients this small relative to the largest may be rounding error alone, as those of the bias
+/// before a normalization, which are zero.
 constexpr double kLeastGradient = 1e-5;
 
 using Sketches = PlanTrial::Sketches;
@@ -39,7 +39,7 @@ double largest_gradient(const PlanTrial& trial) {
 
 }  // namespace
 
-/// The first in the order of the run; what comes after it may be its consequence.
+/// The first difference in execution order; later ones may follow from it.
 std::optional<KernelRace::Difference> KernelRace::difference(const PlanTrial& a,
                                                              const PlanTrial& b) const {
   for (std::size_t n = 0; n < groups_.size(); ++n) {
@@ -85,7 +85,7 @@ void KernelRace::judge() {
   }
 }
 
-/// Whether the reference's kernel in that node, after the same nodes as the runner's, agrees.
+/// Whether the reference's kernel in that node agrees, after the same nodes as the runner's.
 bool KernelRace::is_right(const Runner& runner, const Difference& where) {
   const PlanTrial& mine = *runner.trial;
   if (mine.runs_in(where.node, kJudge)) return true;
@@ -105,7 +105,7 @@ bool KernelRace::is_right(const Runner& runner, const Difference& where) {
 }
 
 void KernelRace::refuse_kernel(Runner& runner, std::size_t node, const std::string& reason) {
-  // Not always the runner's own: another framework runs the nodes that it lacks.
+  // Another framework runs the nodes that the runner's framework lacks.
   const std::string framework(runner.trial->info(node).framework);
   refused_[node].insert(framework);
   refusals_.push_back({framework, printable_message(reason)});
@@ -115,7 +115,7 @@ void KernelRace::refuse_kernel(Runner& runner, std::size_t node, const std::stri
     if (refused_[node].contains(other->framework())) continue;
     without.kernels[output] = other->framework();
     auto trial = std::make_unique<PlanTrial>(bench_, without);
-    // The other has no kernel for it.
+    // The other framework has no kernel for it.
     if (refused_[node].contains(trial->info(node).framework)) continue;
     runner.trial = std::move(trial);
     runner.totals.clear();

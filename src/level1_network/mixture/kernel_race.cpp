@@ -57,7 +57,7 @@ void KernelRace::start(const std::string& framework) {
   }
 }
 
-/// Throws: MemoryError for a plan more than may be held at once.
+/// Throws: MemoryError for a plan that exceeds the memory limit.
 void KernelRace::expect_room(const PlanTrial& trial) const {
   std::size_t bytes = trial.bytes();
   for (const Runner& runner : runners_) bytes += runner.trial->bytes();
@@ -66,7 +66,7 @@ void KernelRace::expect_room(const PlanTrial& trial) const {
                                 runners_.size(), byte_words(bytes)));
 }
 
-/// Until it runs: without kernels that fail, and without those that others do far sooner.
+/// Repeats until the plan runs, without failing kernels and without far slower ones.
 void KernelRace::warm_up(Runner& runner) {
   constexpr int kMostPlans = 12;
   constexpr double kFirst = 4, kFar = 3;  // a first run prepares much
@@ -93,7 +93,7 @@ void KernelRace::warm_up(Runner& runner) {
     if (soon) return record(runner);
     if (bench_.clock() > deadline_) throw Unsupported("it is too slow to be measured in time");
     const bool lighter = lighten(runner, prepared ? kFar : kFirst * kFar);
-    if (!lighter) patience *= 2;  // what it has not reached may be what is slow
+    if (!lighter) patience *= 2;  // the slow part may be what it has not reached
   }
   throw Unsupported("it is too slow, or fails in too many nodes, to be measured");
 }
@@ -121,7 +121,7 @@ bool KernelRace::lighten(Runner& runner, double times) {
     if (!slow.contains(groups_[n])) continue;
     lighter.kernels[first_output(runner.trial->info(n).node)] = runner_up(n, runner.framework);
   }
-  for (std::size_t n = 0; n < groups_.size(); ++n) {  // enough to say who is next
+  for (std::size_t n = 0; n < groups_.size(); ++n) {  // enough to name the next one
     if (!slow.contains(groups_[n]) || !runner.trial->runs_in(n, runner.framework)) continue;
     if (const auto mine = runner.trial->seconds(n)) {
       samples_[groups_[n]][runner.framework] = {*mine};
@@ -181,8 +181,8 @@ void KernelRace::sample() {
   }
 }
 
-/// The memory and the time of those that lead nowhere, and are slow as a whole, are for others.
-/// What was measured of them stays.
+/// Drops plans that cannot win and are slow as a whole, to free memory and time for others. Their
+/// measurements stay.
 void KernelRace::drop_hopeless() {
   constexpr double kSlow = 1.5, kNear = 1.1;
   double fastest = kUnbounded;

@@ -13,52 +13,52 @@
 
 namespace d5 {
 
-/// Every node in every framework that can run it, measured in place: each framework runs the whole
-/// network as far as it goes, in turn with the others, on the caller's values.
+/// Measures every node in every framework that can run it, in place: each framework runs the whole
+/// network as far as it can, in turn with the others, on the caller's values.
 ///
-/// A framework is refused, or one of its kernels, that fails or computes what no rounding explains;
-/// the judge is the reference. One that is far behind gives its slowest nodes to others, so that
-/// the rest of it can be measured soon.
+/// A framework, or one of its kernels, is refused if it fails or differs from the reference by more
+/// than rounding. A framework that is far behind gives its slowest nodes to others, so that the
+/// rest of it can be measured quickly.
 class KernelRace {
  public:
   struct Runner {
     std::string framework;
     std::unique_ptr<PlanTrial> trial = {};
-    std::vector<double> totals = {};  ///< of its present plan, a round each
+    std::vector<double> totals = {};  ///< total times of its current plan, one per round
     bool lightened = false;           ///< others run nodes that it could run
   };
 
   KernelRace(const TrialBench& bench, double most_seconds, Progress& progress);
 
-  /// A single framework is no race: nothing is measured then.
+  /// Runs the race; with a single framework nothing is measured.
   void run();
 
-  /// Those that have not been refused or dropped, the fastest first.
+  /// Runners that were neither refused nor dropped, the fastest first.
   [[nodiscard]] std::vector<Runner>& runners() { return runners_; }
   [[nodiscard]] const std::vector<FrameworkSelection::Refusal>& refusals() const {
     return refusals_;
   }
   [[nodiscard]] std::size_t nodes() const { return groups_.size(); }
-  /// Those that were measured in node `n`, or in one like it.
+  /// Frameworks measured in node `n`, or in an equal one.
   [[nodiscard]] std::vector<std::string> frameworks(std::size_t n) const;
-  /// Of node `n` and those like it, in the order taken.
+  /// Samples of node `n` and its equals, in the order taken.
   [[nodiscard]] const std::vector<double>& samples(std::size_t n,
                                                    const std::string& framework) const;
   /// Their median.
   [[nodiscard]] double seconds(std::size_t n, const std::string& framework) const;
 
-  /// The fastest of them but `framework`; empty: there is no other.
+  /// The fastest framework other than `framework`; empty if there is none.
   [[nodiscard]] std::string runner_up(std::size_t n, const std::string& framework) const;
 
-  /// Runs `trial` once; false, with a refusal, where it fails or its values differ from those of
-  /// the fastest runner.
+  /// Runs `trial` once. Returns false, with a refusal, if it fails or its values differ from those
+  /// of the fastest runner.
   bool try_out(PlanTrial& trial, const std::string& name);
 
  private:
   void start(const std::string& framework);
   void expect_room(const PlanTrial& trial) const;
   void warm_up(Runner& runner);
-  /// Gives nodes in which it takes `times` as long as others to those; false where there is none.
+  /// Moves nodes in which it takes `times` as long as others to those; false if there are none.
   bool lighten(Runner& runner, double times);
   void sample();
   void take_turn(Runner& runner, int samples);
@@ -67,29 +67,31 @@ class KernelRace {
   void sort_runners();
   [[nodiscard]] double patience() const;
 
-  // What they compute (kernel_judgement.cpp).
+  // Judgement of results (kernel_judgement.cpp).
   struct Difference {
     std::size_t node;
     bool of_gradients;
   };
   [[nodiscard]] std::optional<Difference> difference(const PlanTrial& a, const PlanTrial& b) const;
-  /// Past the deadline it refuses runners as a whole: each refused kernel takes a plan.
+  /// Judges the kernels. After the deadline it refuses whole runners, as each refused kernel costs
+  /// a plan.
   void judge();
   [[nodiscard]] bool is_right(const Runner& runner, const Difference& where);
-  /// Of the framework that runs the node there.
+  /// Refuses the kernel of the framework that runs the node there.
   void refuse_kernel(Runner& runner, std::size_t node, const std::string& reason);
   void refuse(Runner& runner, const std::string& reason);
 
   const TrialBench& bench_;
-  double most_seconds_;  ///< of the rounds, and again of what comes before them
-  double deadline_;      ///< of that
+  double most_seconds_;  ///< limit for the rounds, and for the preparation before them
+  double deadline_;      ///< deadline of the preparation
   Progress& progress_;
   std::vector<Runner> runners_;
   std::vector<FrameworkSelection::Refusal> refusals_;
   std::vector<std::size_t> groups_;
   std::vector<bool> random_;
-  std::vector<std::map<std::string, std::vector<double>>> samples_;  ///< by group and framework
-  std::vector<std::set<std::string, std::less<>>> refused_;          ///< by node
+  std::vector<std::map<std::string, std::vector<double>>> samples_;  ///< keyed by group and
+                                                                     ///< framework
+  std::vector<std::set<std::string, std::less<>>> refused_;          ///< keyed by node
 };
 
 }  // namespace d5

@@ -16,7 +16,7 @@ namespace {
 
 using Candidates = std::vector<const OperatorRegistry*>;
 
-/// Those of the rules are the same: all that can be loaded.
+/// The candidates of placement rules are the same: all frameworks that can be loaded.
 const Candidates& candidates_of(const RunState& state) {
   for (const auto& placed : state.placed) {
     if (!placed.frameworks.candidates.empty()) return placed.frameworks.candidates;
@@ -74,7 +74,7 @@ std::unique_ptr<Plan> measured_plan(const CompileRequest& request, RunState& sta
                             kept.selection);
     } catch (const Unsupported& error) {
       kept.selection.notes = {
-          fmt::format("what was kept cannot be planned any more: {}", error.what())};
+          fmt::format("the cached choice cannot be planned any more: {}", error.what())};
     }
   }
   std::vector<ExecutionEvent*> observers;

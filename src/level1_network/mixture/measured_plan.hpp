@@ -11,30 +11,31 @@
 
 namespace d5 {
 
-/// Of the machine, by `detail::OtherWork`; 0 where that knows nothing.
+/// Watches the machine by `detail::OtherWork`; 0 if that is not supported.
 [[nodiscard]] std::function<double()> watch_other_work();
 
-/// How "auto" measures.
+/// Options of measuring for "auto".
 struct SelectionOptions {
   TurnClock clock = {};
   double most_seconds = 40;  ///< some runs more, where one takes long
-  /// Begins to watch: what it returns tells how many processors other work kept busy since.
+  /// Starts watching; the returned function gives the number of processors kept busy by other work
+  /// since.
   std::function<std::function<double()>()> watch_others = watch_other_work;
 };
 
-/// Whether "auto" has a part in it.
+/// Whether "auto" is among the frameworks.
 [[nodiscard]] bool has_candidates(const RunState& state);
 
-/// The fastest plan of `request`: as it was kept, or else measured on `inputs`, and kept.
-/// `network`: what the request is of; `events`: those that may interrupt it.
+/// The fastest plan of `request`: the cached choice, or one that is measured on `inputs`, then
+/// cached. `network`: the network of the request; `events`: observers that may interrupt it.
 /// Throws: as `compile`; Interrupted.
 [[nodiscard]] std::unique_ptr<Plan> measured_plan(const CompileRequest& request, RunState& state,
                                                   const ValueMap& inputs, const Network& network,
                                                   const EventList& events,
                                                   const SelectionOptions& options);
 
-/// What `measured_plan` would lay out if the choice was kept; otherwise who comes first runs what
-/// it can. Nothing is measured.
+/// Memory plan that `measured_plan` would lay out for a cached choice; without one, for the first
+/// framework wherever it can. Nothing is measured.
 [[nodiscard]] PlannedMemory plan_memory_as_kept(const CompileRequest& request, RunState& state,
                                                 const Network& network);
 

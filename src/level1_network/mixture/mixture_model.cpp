@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Infinite where the framework cannot.
+/// Infinite if the framework cannot reorder the tensor.
 double reorder_seconds(const TensorDesc& from, const TrialBench& bench) try {
   constexpr int kRuns = 5;
   TensorDesc to = from;
@@ -94,7 +94,8 @@ double MixtureModel::entering(std::size_t edge, const std::string& from,
   if (from == to) return 0;
   if (const auto seen = seen_.find({edge, from, to}); seen != seen_.end()) return seen->second;
   const auto change = switches_.find({from, to});
-  // Nobody has seen it: into an arrangement takes as long as out of it.
+  // This transfer has no measurement: the way into an arrangement is assumed as long as the way
+  // out.
   return leaving(edges_[edge], to) + (change == switches_.end() ? 0 : change->second);
 }
 
@@ -103,14 +104,14 @@ std::vector<std::string> MixtureModel::cheapest() const {
   for (std::size_t n = 0; n < choices_.size(); ++n) {
     auto& costs = problem.costs.emplace_back();
     for (const auto& framework : choices_[n]) costs.push_back(race_.seconds(n, framework));
-    if (costs.empty()) costs.push_back(0);  // whoever comes first
+    if (costs.empty()) costs.push_back(0);  // the first framework
   }
   const auto name = [&](std::size_t n, std::size_t choice) -> const std::string& {
     static const std::string nobody;
     return choices_[n].empty() ? nobody : choices_[n][choice];
   };
-  // A tensor is brought into rows once, for all that read it elsewhere: a variable of its own,
-  // whose choices are its writer's, without that and with it.
+  // A tensor is made row-major once for all its readers elsewhere. This is a variable of its own,
+  // whose choices are its writer's, each without and with the row-major copy.
   std::map<std::string, std::size_t> rows;
   for (std::size_t e = 0; e < edges_.size(); ++e) {
     const auto& [from, to, tensor] = edges_[e];

@@ -10,17 +10,17 @@
 
 namespace d5 {
 
-/// What a mixture of frameworks costs: each node as it was measured among its own framework's, and
-/// between two frameworks the reorders, and what mixtures that ran have shown besides (threads of
-/// one that wait in another's way, caches).
+/// Cost model of a mixture of frameworks: each node's time measured within its own framework's
+/// plan, the reorders between two frameworks, and effects seen in mixtures that ran (idle threads
+/// of one framework that slow down another, caches).
 class MixtureModel {
  public:
-  /// Measures how long each framework takes to bring what it arranges into rows.
+  /// Measures each framework's time to reorder its layouts to row-major.
   MixtureModel(KernelRace& race, const TrialBench& bench);
 
-  /// Who runs each node in the mixture that costs least.
+  /// Framework of each node in the mixture of least cost.
   [[nodiscard]] std::vector<std::string> cheapest() const;
-  /// That mixture was run: these are its nodes' times.
+  /// Learns from the node times of a mixture that was run.
   void learn(const std::vector<std::string>& frameworks, const std::vector<double>& seconds);
 
  private:
@@ -30,18 +30,19 @@ class MixtureModel {
   };
   void find_edges(const PlanTrial& trial);
   void measure_reorders(KernelRace::Runner& runner, const TrialBench& bench);
-  /// Into rows, of what that framework makes of the tensor.
+  /// Time to reorder the tensor from that framework's layout to row-major.
   [[nodiscard]] double leaving(const Edge& edge, const std::string& framework) const;
-  /// All that it costs besides that the other framework reads it.
+  /// Total cost of the tensor's transition to the other framework.
   [[nodiscard]] double entering(std::size_t edge, const std::string& from,
                                 const std::string& to) const;
 
   const KernelRace& race_;
-  std::vector<std::vector<std::string>> choices_;  ///< of each node
+  std::vector<std::vector<std::string>> choices_;  ///< choices of each node
   std::vector<Edge> edges_;
-  std::map<std::pair<std::string, std::string>, double> leaving_;  ///< by tensor and framework
+  std::map<std::pair<std::string, std::string>, double> leaving_;  ///< keyed by tensor and
+                                                                   ///< framework
   std::map<std::pair<std::string, std::string>, double> switches_;
-  std::map<std::tuple<std::size_t, std::string, std::string>, double> seen_;  ///< by edge
+  std::map<std::tuple<std::size_t, std::string, std::string>, double> seen_;  ///< keyed by edge
 };
 
 }  // namespace d5

@@ -22,7 +22,8 @@ using Samples = std::vector<double>;
 constexpr double kForever = std::numeric_limits<double>::infinity();
 constexpr const char* kMixture = "mixture";
 
-/// Trials write the gradients of the network's parameters, which belong to the caller.
+/// Restores the gradients of the network's parameters, which belong to the caller; trials overwrite
+/// them.
 class UntouchedGradients {
  public:
   explicit UntouchedGradients(const TrialBench& bench) {
@@ -42,7 +43,7 @@ class UntouchedGradients {
   std::vector<std::pair<Tensor, Tensor>> kept_;
 };
 
-/// Of samples that were taken in turn.
+/// Compares samples that were taken in turn.
 Comparison compared(std::span<const double> a, std::span<const double> b) {
   const std::size_t pairs = std::min(a.size(), b.size());
   return compare(a.last(pairs), b.last(pairs));
@@ -76,7 +77,7 @@ class Search {
   }
 
  private:
-  /// With the errors that compiling has.
+  /// Throws the errors of compiling if none does.
   ChosenPlan first_that_compiles() {
     ChosenPlan result;
     result.plan = compile(bench_.request, bench_.state);
@@ -108,7 +109,7 @@ class Search {
     }
   }
 
-  /// Null where it fails.
+  /// Null after a failure.
   std::unique_ptr<PlanTrial> trial_of(const std::vector<std::string>& frameworks) {
     const auto& fastest = race_.runners().front();
     KernelAssignment assignment{.first = fastest.framework};
@@ -174,7 +175,7 @@ class Search {
 
   static bool is_mixture(const TimedWay& way) { return way.name == kMixture; }
 
-  /// But not the best single framework.
+  /// Drops slow assignments, except the best single framework.
   void drop_slow() {
     constexpr double kSlow = 1.3;
     double fastest = kForever, fastest_single = kForever;

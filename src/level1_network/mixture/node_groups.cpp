@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-/// A node and what it reads and writes.
+/// A node with its inputs and outputs.
 class Reading {
  public:
   Reading(const onnx::Node& node, const OpContext& context, const onnx::Graph& graph)
@@ -45,7 +45,7 @@ class Reading {
     const auto place = graph_->initializers.find(node_->inputs[i]);
     return place == graph_->initializers.end() ? nullptr : &place->second;
   }
-  /// Weights are alike where they are there at all; what decides a shape has to be the same.
+  /// Weights are equal if both exist; values that decide a shape must be the same.
   bool reads_alike(const Reading& other) const {
     if (node_->inputs.size() != other.node_->inputs.size()) return false;
     for (std::size_t i = 0; i < node_->inputs.size(); ++i) {

@@ -7,11 +7,11 @@
 
 namespace d5 {
 
-/// The group of each of the trial's nodes: those of one group compute the same on values of the
-/// same types and shapes, so that what is measured of one is true of all.
+/// Group of each of the trial's nodes. Nodes of a group compute the same on values of the same
+/// types and shapes, so that one measurement holds for all.
 [[nodiscard]] std::vector<std::size_t> node_groups(PlanTrial& trial, const onnx::Graph& graph);
 
-/// Which nodes draw random numbers, or read what was made of them: their values differ by right.
+/// Marks nodes that draw random numbers or depend on such nodes: their values may differ.
 [[nodiscard]] std::vector<bool> random_nodes(const PlanTrial& trial);
 
 }  // namespace d5

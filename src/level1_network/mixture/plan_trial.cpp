@@ -28,7 +28,7 @@ bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
   return before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
 }
 
-/// In the place of gradients that the caller will give.
+/// A stand-in for a gradient of the caller.
 Tensor some_gradient(const TensorDesc& desc, const std::string& name) {
   Tensor result = Tensor::zeros(desc.dtype, desc.shape);
   RandomStream random(0, stream_of(name));
@@ -42,7 +42,7 @@ Tensor some_gradient(const TensorDesc& desc, const std::string& name) {
 
 namespace {
 
-/// In graphs that nodes hold too: a branch of an If may be planned in its place.
+/// Includes nested graphs: a branch of an If may be planned in its place.
 void add_needed(const onnx::Graph& graph, std::set<std::string, std::less<>>& needed) {
   for (const auto& node : graph.nodes) {
     for (auto& name : read_names(node)) needed.insert(std::move(name));
@@ -161,7 +161,7 @@ void PlanTrial::look_at(const StepInfo& step, std::size_t node) {
   if (step.pass == Pass::forward) {
     const auto& outputs = plan_->forward[step.step].context.outputs;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      // What nobody reads, such as Dropout's mask in inference, may be left as it was.
+      // An unread output, such as Dropout's mask in inference, may be left unwritten.
       const bool needed =
           i < step.node.outputs.size() && bench_.needed.contains(step.node.outputs[i]);
       outputs_[node].push_back(needed ? sketch(outputs[i]) : std::nullopt);
@@ -208,7 +208,7 @@ bool PlanTrial::warm_up(double most_seconds) {
   looks_ = true;
   try {
     run(most_seconds);
-  } catch (...) {  // what the kernel changed before
+  } catch (...) {  // failed before the kernel changed it
     looks_ = false;
     read_.reset();
     throw;
@@ -232,7 +232,7 @@ bool PlanTrial::time_nodes(double most_seconds) {
 }
 
 double PlanTrial::time_whole() {
-  if (!plan_->infos.empty()) {  // nobody observes what is timed as a whole
+  if (!plan_->infos.empty()) {  // runs timed as a whole have no observers
     for (ExecutionEvent* observer : bench_.observers) observer->before_node(plan_->infos.front());
   }
   bind();

@@ -17,39 +17,40 @@
 
 namespace d5 {
 
-/// Who runs what: a framework that is asked first of all candidates, also for nodes in nested
-/// graphs and those whose shapes only running tells, and others for single nodes.
+/// Assignment of kernels: a framework tried before all other candidates, also for nodes in nested
+/// graphs and nodes with dynamic shapes, and others for single nodes.
 struct KernelAssignment {
   std::string first = {};
-  std::map<std::string, std::string, std::less<>> kernels = {};  ///< by the node's first output
+  std::map<std::string, std::string, std::less<>> kernels = {};  ///< keyed by the node's first
+                                                                 ///< output
 };
 
-/// Tensors that a node reads, or that leave the network.
+/// Tensors that some node reads, or that are outputs of the network.
 [[nodiscard]] std::set<std::string, std::less<>> needed_tensors(const CompileRequest& request);
 
-/// What trials run, and the clock that they read.
+/// Environment of trials, and the clock that they read.
 struct TrialBench {
   const CompileRequest& request;
   RunState& state;
   std::vector<const OperatorRegistry*> candidates;  ///< in their usual order
   const ValueMap& inputs;
-  std::uint64_t value_changes;  ///< of the network
+  std::uint64_t value_changes;  ///< value changes of the network
   TurnClock clock;
-  std::vector<ExecutionEvent*> observers = {};  ///< that may end it by throwing
+  std::vector<ExecutionEvent*> observers = {};  ///< observers that may end it by throwing
   std::set<std::string, std::less<>> needed = needed_tensors(request);
 
   [[nodiscard]] bool goes_back() const { return !request.loss.empty() || !request.seeds.empty(); }
 };
 
-/// The request as `assignment` says. What `state` makes later, such as plans of nested graphs, asks
-/// in the same order.
+/// Applies `assignment` to the request. Plans that `state` makes later, such as those of nested
+/// graphs, try frameworks in the same order.
 [[nodiscard]] CompileRequest assigned(CompileRequest request, RunState& state,
                                       const std::vector<const OperatorRegistry*>& candidates,
                                       const KernelAssignment& assignment);
 
-/// The network planned for one assignment, and run on the caller's values as it will be run, except
-/// that no update is carried out. Its nodes are those of the plan, without transfers, in order; the
-/// time of a transfer counts as that of the node before which it stands.
+/// The network planned for one assignment, and run on the caller's values as usual, except that
+/// updates are not carried out. Its nodes are those of the plan in order, without transfers; the
+/// time of a transfer counts for the node after it.
 ///
 /// Units: seconds of the bench's clock, forward and backward together.
 class PlanTrial final : private ExecutionEvent {
@@ -57,18 +58,18 @@ class PlanTrial final : private ExecutionEvent {
   /// Throws: as `compile`.
   PlanTrial(const TrialBench& bench, KernelAssignment assignment);
 
-  /// A run that prepares what first runs prepare, and looks at what each node computes. What a
-  /// kernel changes that it may only read is put back.
-  /// Throws: what kernels throw; ContractError for one that changes what it reads; `failed_node`
-  /// tells whose then.
-  /// False: it took longer, and ended before its last step.
+  /// Runs once to warm up, and sketches what each node computes. Changes to read-only tensors are
+  /// undone. Returns false if it took longer and ended before its last step.
+  /// Throws: what kernels throw; ContractError for a kernel that changes what it reads;
+  /// `failed_node` then names its node.
   bool warm_up(double most_seconds);
-  /// After another one's turn, before its own: its threads wait no longer, this one is warm.
+  /// Call it between the turns of two trials: lets the other's threads come to rest, and warms this
+  /// up.
   void settle();
-  /// A run with the clock read around each step. It ends before its last step, and false is
-  /// returned, where it takes longer.
+  /// Runs with the clock read around each step. Returns false if it takes longer, and ends before
+  /// its last step.
   bool time_nodes(double most_seconds);
-  /// A run as it will be, timed as a whole.
+  /// Times a normal run as a whole.
   double time_whole();
 
   [[nodiscard]] std::size_t nodes() const { return infos_.size(); }
@@ -77,12 +78,12 @@ class PlanTrial final : private ExecutionEvent {
   [[nodiscard]] bool runs_in(std::size_t node, std::string_view framework) const {
     return infos_[node]->framework == framework;
   }
-  /// Of the last run; nothing for a node that it did not reach.
+  /// Time of a node in the last run; empty for a node that was not reached.
   [[nodiscard]] std::optional<double> seconds(std::size_t node) const;
   [[nodiscard]] double total_seconds() const { return total_; }
   [[nodiscard]] std::size_t failed_node() const { return current_; }
-  /// What it wrote in `warm_up`: outputs, and gradients of its inputs. Nothing where that cannot be
-  /// looked at, or was not reached.
+  /// Sketches of what a node wrote in `warm_up`: outputs, and gradients of its inputs. Empty if it
+  /// cannot be sketched, or was not reached.
   using Sketches = std::vector<std::optional<ValueSketch>>;
   [[nodiscard]] const Sketches& outputs(std::size_t node) const { return outputs_[node]; }
   [[nodiscard]] const Sketches& gradients(std::size_t node) const { return gradients_[node]; }
@@ -90,7 +91,7 @@ class PlanTrial final : private ExecutionEvent {
   [[nodiscard]] Plan& plan() { return *plan_; }
   [[nodiscard]] std::unique_ptr<Plan> take_plan() { return std::move(plan_); }
   [[nodiscard]] std::size_t reorders() const;
-  /// That the plan holds.
+  /// Size of the plan's memory.
   [[nodiscard]] std::size_t bytes() const;
 
  private:
@@ -109,7 +110,7 @@ class PlanTrial final : private ExecutionEvent {
   std::vector<double> sums_;
   std::vector<bool> reached_;
   std::vector<Sketches> outputs_, gradients_;
-  std::optional<UnchangedTensors> read_;  ///< by the step under way, while `looks_`
+  std::optional<UnchangedTensors> read_;  ///< tensors that the current step reads, while `looks_`
   double begin_ = 0, deadline_ = 0, total_ = 0;
   double shortest_ = std::numeric_limits<double>::infinity();
   std::size_t current_ = 0, gradients_seen_ = 0;

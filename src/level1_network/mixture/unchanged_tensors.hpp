@@ -9,8 +9,7 @@
 
 namespace d5 {
 
-/// The contents of tensors that somebody reads and has no right to change. What was changed all the
-/// same is put back when this ends.
+/// Copies of tensors that a run reads and must not change. Changes are undone in the destructor.
 class UnchangedTensors {
  public:
   UnchangedTensors() = default;
@@ -18,9 +17,9 @@ class UnchangedTensors {
   UnchangedTensors(const UnchangedTensors&) = delete;
   UnchangedTensors& operator=(const UnchangedTensors&) = delete;
 
-  /// Keeps a copy. Texts, sequences and what lies on a device are not looked at.
+  /// Keeps a copy. Strings, sequences and values on a device are skipped.
   void keep(const std::string& name, const Value& value);
-  /// The first tensor that is no longer what it was; nothing: all are. All are again, then.
+  /// Restores all tensors. Returns the first that had changed; empty if none had.
   std::optional<std::string> put_back();
 
  private:

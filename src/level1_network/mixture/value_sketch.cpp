@@ -8,7 +8,7 @@
 namespace d5 {
 namespace {
 
-/// 64 signs for element `i`. Source: Steele et al., "Fast Splittable Pseudorandom Number
+/// 64 random signs for element `i`. Source: Steele et al., "Fast Splittable Pseudorandom Number
 /// Generators" (2014), SplitMix64.
 std::uint64_t signs_of(std::uint64_t i) {
   std::uint64_t z = (i + 1) * 0x9E3779B97F4A7C15;

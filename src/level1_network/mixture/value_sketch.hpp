@@ -8,7 +8,7 @@
 
 namespace d5 {
 
-/// So much of a tensor as tells whether another one is near it, in a few numbers.
+/// A summary of a tensor in a few numbers, which tells whether another tensor is close.
 ///
 /// Source: Alon, Matias and Szegedy, "The Space Complexity of Approximating the Frequency Moments"
 /// (1996): the mean square of projections on random signs estimates a vector's.
@@ -16,15 +16,15 @@ struct ValueSketch {
   std::array<double, 16> projections = {};
   double root_mean_square = 0;
   bool finite = true;     ///< no element is infinite or NaN
-  bool is_short = false;  ///< of a type of 16 bits or fewer, whose roundings add up sooner
+  bool is_short = false;  ///< 16 bits or fewer: rounding errors add up sooner
 };
 
-/// Of floating-point tensors on the host, row-major; nothing of any other value.
+/// Sketches a floating-point, row-major tensor on the host; empty for other values.
 [[nodiscard]] std::optional<ValueSketch> sketch(const Value* value);
 [[nodiscard]] std::optional<ValueSketch> sketch(const Tensor& tensor);
 
-/// Whether the difference is no rounding: a tenth of the larger (of short types half of it), and
-/// larger than `least`.
+/// Whether the difference is too large for rounding: more than a tenth of the larger value (half of
+/// it for short types), and more than `least`.
 /// Units: root mean square of the elements.
 [[nodiscard]] bool differ_grossly(const ValueSketch& a, const ValueSketch& b, double least = 0);
 

@@ -17,7 +17,8 @@ struct Depth {
 
 std::string name_of(const Depth& depth) { return "densenet-" + std::to_string(depth.layers); }
 
-/// 1x1 to four times the growth, 3x3 to the growth, behind all channels so far.
+/// A 1x1 convolution to four times the growth, then 3x3 to the growth; its output is appended to
+/// the channels so far.
 void dense_layer(ModelBuilder& net, const std::string& name, std::int64_t in) {
   const std::string input = net.current();
   norm_relu(net, name + ".norm1", in);
@@ -28,7 +29,7 @@ void dense_layer(ModelBuilder& net, const std::string& name, std::int64_t in) {
   net.concat(name + ".concat", {input, net.current()});
 }
 
-/// Half of the channels, half as high.
+/// Halves the channels, the height and the width.
 void transition(ModelBuilder& net, const std::string& name, std::int64_t in) {
   norm_relu(net, name + ".norm", in);
   net.conv(name + ".conv", {.in = in, .out = in / 2, .kernel = 1, .bias = false});

@@ -10,7 +10,7 @@
 namespace d5::model {
 namespace {
 
-/// Channels of the four branches, and before the large convolutions.
+/// Channels of the four branches, and of the reductions before large convolutions.
 struct Module {
   std::int64_t conv1x1, reduce3x3, conv3x3, reduce5x5, conv5x5, pooled;
   [[nodiscard]] std::int64_t out() const { return conv1x1 + conv3x3 + conv5x5 + pooled; }
@@ -49,7 +49,7 @@ void inception(ModelBuilder& net, const std::string& name, std::int64_t in, cons
   net.concat(name + ".concat", branches);
 }
 
-/// Modules "<name>a", "<name>b" ...; returns the channels that leave the last.
+/// Adds modules "<name>a", "<name>b" ...; returns the channels of the last.
 std::int64_t add_stage(ModelBuilder& net, const std::string& name, std::int64_t channels,
                        std::span<const Module> modules) {
   char letter = 'a';

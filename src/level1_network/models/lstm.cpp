@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LSTM language model of Zaremba et al., "Recurrent Neural Network Regularization" (2014), by
-// default the medium one, whose weights start uniform in +-0.05: it tells each word's successor.
-// Dropout stands where no time passes. Each sequence begins with a state of zeros.
+// The LSTM language model of Zaremba et al., "Recurrent Neural Network Regularization" (2014),
+// which predicts each next word. Default: the medium model, with initial weights uniform in +-0.05.
+// Dropout is applied only to non-recurrent connections. The initial state of each sequence is zero.
 #include <fmt/format.h>
 
 #include "level1_network/models/layers/sequence_layers.hpp"
@@ -16,14 +16,14 @@ struct LstmOptions : ModelOptions {
 
   void declare(OptionList& options) {
     ModelOptions::declare(options);
-    options.add("vocabulary", vocabulary, "different tokens", {.least = 1});
-    options.add("width", width, "units of a layer, and of a token's embedding", {.least = 1});
-    options.add("layers", layers, "LSTM layers", {.least = 1});
+    options.add("vocabulary", vocabulary, "number of different tokens", {.least = 1});
+    options.add("width", width, "units per layer, and size of a token's embedding", {.least = 1});
+    options.add("layers", layers, "number of LSTM layers", {.least = 1});
   }
 };
 
-/// Shapes: TxNxwidth to the same. LSTM's four gates, each with a bias of the input and one of the
-/// state.
+/// Shapes: TxNxwidth to the same. An LSTM with four gates, each with an input bias and a state
+/// bias.
 void lstm(ModelBuilder& net, const std::string& name, std::int64_t width) {
   const Fans fans{.in = width, .out = width};
   const InitialWeights& draw = net.initialization().linear;

@@ -13,8 +13,8 @@ struct MlpOptions : ClassifierOptions {
 
   void declare(OptionList& options) {
     ClassifierOptions::declare(options);
-    options.add("layers", layers, "hidden layers", {.least = 0});
-    options.add("width", width, "units of a hidden layer", {.least = 1});
+    options.add("layers", layers, "number of hidden layers", {.least = 0});
+    options.add("width", width, "units per hidden layer", {.least = 1});
   }
 };
 

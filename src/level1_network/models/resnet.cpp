@@ -18,7 +18,7 @@ void projection(ModelBuilder& net, const std::string& name, std::int64_t in, std
   conv_norm(net, name, {.in = in, .out = out, .kernel = 1, .stride = stride});
 }
 
-/// Every `stride`-th pixel, with channels of zeros behind.
+/// Takes every `stride`-th pixel, and appends channels of zeros.
 void zero_padding(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t out,
                   std::int64_t stride) {
   using Integers = std::vector<std::int64_t>;
@@ -34,7 +34,7 @@ void zero_padding(ModelBuilder& net, const std::string& name, std::int64_t in, s
            {net.current(), constant(".pads", {0, 0, 0, 0, 0, out - in, 0, 0})});
 }
 
-/// What a block adds to its result.
+/// The shortcut that a block adds to its result.
 std::string skip_of(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t out,
                     std::int64_t stride, Shortcut shortcut) {
   const std::string input = net.current();
@@ -57,7 +57,7 @@ void basic_block(ModelBuilder& net, const std::string& name, std::int64_t in, st
   net.apply("Relu", name + ".relu2");
 }
 
-/// 1x1 to a quarter of the channels, 3x3, 1x1 back.
+/// 1x1 to a quarter of the channels, 3x3, 1x1 back to all.
 void bottleneck(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t width,
                 std::int64_t stride, Shortcut shortcut) {
   const std::string skip = skip_of(net, name, in, 4 * width, stride, shortcut);
@@ -73,13 +73,13 @@ void bottleneck(ModelBuilder& net, const std::string& name, std::int64_t in, std
 
 struct Depth {
   int layers;
-  std::vector<int> blocks;  ///< of each stage
+  std::vector<int> blocks;  ///< number per stage
   decltype(&basic_block) block = basic_block;
   std::int64_t expansion = 1;  ///< channels that leave a block, over its width
 };
 
-/// Stages of blocks, the first as wide as the stem and each other one twice as wide as the one
-/// before and half as high; then the classifier.
+/// Stages of blocks, and the classifier. The first stage has the stem's width; each other one has
+/// twice the width and half the height of the stage before.
 void add_stages(ModelBuilder& net, const Depth& depth, std::int64_t stem, Shortcut shortcut,
                 std::int64_t classes) {
   std::int64_t channels = stem;

@@ -15,7 +15,7 @@ struct Version {
   std::array<int, 2> pools;       ///< after these fire modules
 };
 
-/// 1x1 to few channels, then 1x1 and 3x3 side by side.
+/// 1x1 to few channels, then 1x1 and 3x3 in parallel.
 void fire(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t squeeze) {
   const std::int64_t expand = 4 * squeeze;
   conv_relu(net, name + ".squeeze", {.in = in, .out = squeeze, .kernel = 1});

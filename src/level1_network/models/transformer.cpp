@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encoder of Vaswani et al., "Attention Is All You Need" (2017), by default the base model with
-// its vocabulary, which it shares with the layer that tells each place's token. Projections start
-// as Glorot and Bengio's, embeddings normal of variance 1 / width, as in the authors' code.
+// The encoder of Vaswani et al., "Attention Is All You Need" (2017), by default the base model. Its
+// embedding is shared with the layer that predicts the token at each position. Projections are
+// initialised as by Glorot and Bengio, embeddings normal with variance 1 / width, as in the
+// authors' code.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -26,11 +27,12 @@ struct TransformerOptions : ModelOptions {
 
   void declare(OptionList& options) {
     ModelOptions::declare(options);
-    options.add("vocabulary", vocabulary, "different tokens", {.least = 1});
-    options.add("length", length, "tokens of a sequence", {.least = 1});
+    options.add("vocabulary", vocabulary, "number of different tokens", {.least = 1});
+    options.add("length", length, "tokens per sequence", {.least = 1});
     options.add("width", width, "size of a token's vector; a multiple of heads", {.least = 1});
-    options.add("heads", heads, "of the attention", {.least = 1});
-    options.add("layers", layers, "each attention and two linear layers", {.least = 0});
+    options.add("heads", heads, "number of attention heads", {.least = 1});
+    options.add("layers", layers, "number of encoder layers: attention and two linear layers each",
+                {.least = 0});
     options.add("hidden", hidden, "units between the two linear layers", {.least = 1});
   }
 };
@@ -48,7 +50,7 @@ Tensor positions(std::int64_t length, std::int64_t width) {
   return result;
 }
 
-/// Dropout, the sum with what the sub-layer was given, and layer normalization.
+/// Dropout, the residual sum with the sub-layer's input, and layer normalization.
 void end_sublayer(ModelBuilder& net, const std::string& name, std::int64_t width,
                   const std::string& input) {
   net.dropout(name + ".dropout", kDropout);
@@ -129,7 +131,7 @@ Network transformer_encoder(const TransformerOptions& options) {
 void register_transformer(Registry<ModelEntry>& registry) {
   registry.add("transformer-encoder",
                ModelEntry::with<TransformerOptions>(
-                   "transformer encoder that predicts the token of each place, input \"tokens\" "
+                   "transformer encoder that predicts the token at each position, input \"tokens\" "
                    "(int64 Nxlength) (Vaswani et al., 2017)",
                    transformer_encoder));
 }

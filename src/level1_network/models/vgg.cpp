@@ -13,7 +13,7 @@ namespace {
 struct Configuration {
   char letter;
   int layers;
-  std::array<int, 5> convolutions;  ///< of each stage
+  std::array<int, 5> convolutions;  ///< number per stage
 };
 
 std::string vgg_name(const Configuration& configuration) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wide residual networks: Zagoruyko and Komodakis, "Wide Residual Networks" (2016). Normalization
-// and rectifier stand before each convolution; where a block changes the shape, its shortcut is a
-// 1x1 convolution of what it has normalized.
+// and rectifier precede each convolution. A block that changes the shape has a 1x1 convolution of
+// its normalized input as its shortcut.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
@@ -16,8 +16,8 @@ struct WideResnetOptions : ClassifierOptions {
 
   void declare(OptionList& options) {
     ClassifierOptions::declare(options);
-    options.add("depth", depth, "layers, 6n + 4", {.least = 10});
-    options.add("width", width, "how many times wider than 16, 32 and 64 channels", {.least = 1});
+    options.add("depth", depth, "number of layers, 6n + 4", {.least = 10});
+    options.add("width", width, "widening factor of 16, 32 and 64 channels", {.least = 1});
   }
 };
 

@@ -12,8 +12,8 @@ namespace d5 {
 
 using NamedSizes = std::map<std::string, std::int64_t, std::less<>>;
 
-/// Whether a file declares another rank or size than a tensor has; `named` says what names of sizes
-/// stand for. What is not declared contradicts nothing.
+/// Whether a file declares another rank or size than a tensor has; `named` binds the names of
+/// sizes. Undeclared dimensions contradict nothing.
 [[nodiscard]] bool contradicts(const onnx::Type& declared, const TensorDesc& found,
                                const NamedSizes& named = {});
 

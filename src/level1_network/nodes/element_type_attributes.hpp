@@ -7,11 +7,11 @@
 
 namespace d5 {
 
-/// Whether an attribute of the node holds the number of an element type that it makes.
+/// Whether an attribute of the node holds the enumerator of an output's element type.
 [[nodiscard]] bool names_element_type(const onnx::Node& node, const std::string& attribute);
 
-/// Numbers in Constant and ConstantOfShape that are float32 without saying so become the tensor
-/// attribute `value`, which does.
+/// Converts implicit float32 numbers in Constant and ConstantOfShape to the tensor attribute
+/// `value`, which has an explicit type.
 void spell_as_tensor(onnx::Node& node);
 
 }  // namespace d5

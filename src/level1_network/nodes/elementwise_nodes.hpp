@@ -5,8 +5,8 @@
 
 namespace d5 {
 
-/// Whether element i of the node's output is made from element i of its inputs, all broadcast to
-/// one shape by NumPy's rules, wherever i is.
+/// Whether element i of the node's output depends only on element i of its inputs, all broadcast to
+/// one shape by NumPy's rules.
 [[nodiscard]] bool is_elementwise(const onnx::Node& node);
 
 }  // namespace d5

@@ -6,10 +6,10 @@
 
 namespace d5 {
 
-/// Of the same type and shape and the same to the bit: a zero is not its negative, a NaN is itself.
+/// Whether type, shape and bits are equal: 0 differs from -0, and a NaN equals itself.
 [[nodiscard]] bool identical(const Tensor& a, const Tensor& b);
 
-/// Nodes with sparse tensors, types or graphs are never the same: those are not compared.
+/// Nodes with sparse tensors, types or graphs are never equal, as these are not compared.
 [[nodiscard]] bool identical_attributes(const onnx::Node& a, const onnx::Node& b);
 
 }  // namespace d5

@@ -28,7 +28,7 @@ std::set<std::string> defined_names(const onnx::Graph& graph) {
   return names;
 }
 
-/// `graph` itself where it captures nothing that has a new name.
+/// `graph` itself if no captured value has a new name.
 GraphPointer with_renamed_captures(const GraphPointer& graph, const NewNames& all,
                                    const onnx::Node& owner) {
   NewNames names;

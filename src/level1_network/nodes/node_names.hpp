@@ -9,21 +9,21 @@
 
 namespace d5 {
 
-/// What a node reads: its inputs, what its subgraphs capture, and what a Gradient differentiates.
+/// Names that a node reads: its inputs, captures of its subgraphs, and tensors of a Gradient node.
 [[nodiscard]] std::vector<std::string> read_names(const onnx::Node& node);
 
-/// New names of tensors, by their present ones.
+/// New names of tensors, by their current ones.
 using NewNames = std::map<std::string, std::string, std::less<>>;
 
-/// Everything that the node reads is called by its new name, in its subgraphs too.
-/// Throws: ValueError where a subgraph has a tensor of its own that hides the new name.
+/// Renames everything that the node reads, in its subgraphs too.
+/// Throws: ValueError if a subgraph has a tensor that hides the new name.
 void rename_reads(onnx::Node& node, const NewNames& names);
 
 /// A tensor that the node writes; empty if it writes none.
 [[nodiscard]] std::string first_output(const onnx::Node& node);
 
-/// The layer of a node of this name, as `profile_records`
-/// (d5/level1_network/profile/network_profile.hpp) tells it; a name of one part is its own.
+/// The layer of a node name, as defined for `profile_records`
+/// (d5/level1_network/profile/network_profile.hpp); a name of one part is its own layer.
 [[nodiscard]] std::string layer_of(const std::string& name);
 
 }  // namespace d5

@@ -14,7 +14,7 @@
 namespace d5 {
 namespace {
 
-/// Which nodes wait for which, by their places.
+/// Dependencies between nodes, by index.
 struct Waiting {
   explicit Waiting(const std::vector<onnx::Node>& nodes)
       : readers(nodes.size()), count(nodes.size()) {
@@ -32,7 +32,7 @@ struct Waiting {
     }
   }
   std::vector<std::vector<std::size_t>> readers;
-  std::vector<std::size_t> count;  ///< of reads that are not there yet
+  std::vector<std::size_t> count;  ///< missing inputs of each node
 };
 
 [[noreturn]] void throw_cycle(const std::vector<onnx::Node>& nodes, const Waiting& waiting) {
@@ -42,8 +42,8 @@ struct Waiting {
     if (waiting.count[i] > 0) names.push_back(onnx::describe(nodes[i]));
   }
   throw ValueError(
-      fmt::format("the edit closes a cycle, through {}: a node would read what is made of its own "
-                  "output; let it read another tensor",
+      fmt::format("the edit closes a cycle, through {}: a node would depend on its own output; let "
+                  "it read another tensor",
                   fmt::join(names, ", ")));
 }
 

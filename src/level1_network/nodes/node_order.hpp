@@ -7,8 +7,8 @@
 
 namespace d5 {
 
-/// The nodes in an order in which they can run: the given one where it can, otherwise each as soon
-/// as what it reads is there. Throws: ValueError, with its nodes, for a cycle.
+/// Sorts the nodes topologically: keeps the given order if it is valid, otherwise runs each node as
+/// soon as its inputs are available. Throws: ValueError, with its nodes, for a cycle.
 [[nodiscard]] std::vector<onnx::Node> in_order(std::vector<onnx::Node> nodes);
 
 }  // namespace d5

@@ -5,9 +5,9 @@
 
 namespace d5::detail {
 
-/// Declares the types of those outputs that depend on operators which ONNX does not have, by the
-/// operators' own rules. A file must declare them, and ONNX's rules cannot tell. Where inputs leave
-/// sizes open, all sizes of outputs are; where they depend on data, the outputs stay undeclared.
+/// Declares the types of outputs that depend on operators unknown to ONNX, by the operators' own
+/// rules: a file must declare them, and ONNX's rules cannot infer them. If inputs leave sizes open,
+/// all sizes of outputs are open; outputs that depend on data stay undeclared.
 void declare_custom_outputs(onnx::Graph& graph);
 
 }  // namespace d5::detail

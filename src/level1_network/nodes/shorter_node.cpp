@@ -23,7 +23,7 @@ ShorterNode::ShorterNode(const onnx::Node& node, const ElementTypes& types, cons
     : node_(node), shorter_(shorter) {
   const auto schema = onnx::schema_of(node);
   if (!schema) {
-    obstacle_ = "ONNX does not say what types it takes";
+    obstacle_ = "ONNX does not define its types";
   } else if (!onnx::subgraphs(node).empty()) {
     obstacle_ = "it holds graphs";
   } else {
@@ -56,10 +56,10 @@ void ShorterNode::read(const onnx::Schema& schema, const ElementTypes& types,
   const auto is_single = [&](const std::string& name) {
     return detail::type_at(types, name) == DType::float32;
   };
-  // A cast from one float to another, or to integers, is there for its precision.
+  // A cast from a floating-point type sets the precision on purpose.
   if (node_.op_type == "Cast" && is_floating_point(detail::type_at(types, node_.inputs.front())))
     return;
-  std::set<std::string> words;  // of ONNX for types that become shorter
+  std::set<std::string> words;  // type variables of ONNX that become shorter
   for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
     const std::string& name = node_.inputs[i];
     if (name.empty()) continue;
@@ -81,8 +81,7 @@ void ShorterNode::read(const onnx::Schema& schema, const ElementTypes& types,
     const auto* parameter = onnx::parameter(schema.outputs, k);
     if (!is_single(node_.outputs[k]) || !allowed(parameter)) continue;
     if (!words.contains(parameter->type) && !with_attributes()) {
-      obstacle_ =
-          fmt::format("it makes '{}' float32 of its own accord", printable(node_.outputs[k]));
+      obstacle_ = fmt::format("it always writes '{}' as float32", printable(node_.outputs[k]));
       return;
     }
     if (lost.contains(node_.outputs[k])) return outputs_.clear();  // a constant of its own

@@ -10,40 +10,41 @@
 
 namespace d5 {
 
-/// Of tensors, by name; what is not known is not there.
+/// Element types by tensor name; unknown ones are missing.
 using ElementTypes = std::map<std::string, DType, std::less<>>;
 
-/// Tensors whose numbers a shorter type does not hold, each with what it is not: "holds 1e-12,
-/// which is 0 in float16".
+/// Tensors with numbers that a shorter type cannot hold, each with the reason: "holds 1e-12, which
+/// is 0 in float16".
 using LostNumbers = std::map<std::string, std::string, std::less<>>;
 
-/// What of a node that is float32 can be of a shorter floating-point type, as ONNX's schema of it
-/// says. The node outlives it.
+/// Decides which float32 inputs and outputs of a node can have a shorter floating-point type, by
+/// ONNX's schema. The node must outlive it.
 class ShorterNode {
  public:
-  /// What reads `lost` tensors stays.
+  /// Nodes that read `lost` tensors stay in float32.
   ShorterNode(const onnx::Node& node, const ElementTypes& types, const LostNumbers& lost,
               DType shorter);
 
-  /// Why it stays as it is; empty: it need not, or there is nothing of float32.
+  /// Reason why it stays in float32; empty if it need not, or if nothing of it is float32.
   [[nodiscard]] const std::string& obstacle() const { return obstacle_; }
-  /// The tensor whose numbers are why; empty: it is something else.
+  /// The tensor whose numbers are the reason; empty for another reason.
   [[nodiscard]] const std::string& lost() const { return lost_; }
-  /// Nothing of it becomes shorter, for a reason that counts where something would.
+  /// Keeps the node in float32, with a reason that is reported if it would otherwise become
+  /// shorter.
   void stay(const std::string& reason);
   [[nodiscard]] bool changes() const { return !inputs_.empty() || !outputs_.empty(); }
   [[nodiscard]] bool reads(std::size_t input) const { return inputs_.contains(input); }
   [[nodiscard]] bool writes(std::size_t output) const { return outputs_.contains(output); }
-  /// With the shorter type in its attributes.
+  /// The node with the shorter type in its attributes.
   [[nodiscard]] onnx::Node node() const;
 
  private:
   void read(const onnx::Schema& schema, const ElementTypes& types, const LostNumbers& lost);
-  /// An epsilon that is nothing in the shorter type, or much less: implementations differ in which
-  /// type they add it.
+  /// Checks for an epsilon that vanishes in the shorter type, or nearly does: implementations
+  /// differ in the type in which they add it.
   void look_at_epsilon();
   [[nodiscard]] bool allowed(const onnx::Parameter* parameter) const;
-  /// Nothing where no attribute says float32.
+  /// Empty if no attribute is float32.
   [[nodiscard]] std::optional<onnx::Node> with_attributes() const;
 
   const onnx::Node& node_;
@@ -53,7 +54,7 @@ class ShorterNode {
 };
 
 namespace detail {
-/// `undefined` where it is not known.
+/// `undefined` if it is unknown.
 [[nodiscard]] DType type_at(const ElementTypes& types, std::string_view name);
 }  // namespace detail
 

@@ -10,7 +10,7 @@
 namespace d5 {
 namespace {
 
-/// Everything with its length before it: no two structures are the same text.
+/// Writes the length before each part, so that different structures have different texts.
 class Structure {
  public:
   enum class Weights { described, read };

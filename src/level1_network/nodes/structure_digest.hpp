@@ -7,11 +7,11 @@
 
 namespace d5 {
 
-/// SHA-256 of what a graph computes apart from its weights: nodes, what they read and write,
-/// attributes, graphs in them; of initializers that are real numbers type and shape, of others the
-/// values, which may be shapes.
+/// SHA-256 of a graph without its weights: nodes, their inputs and outputs, attributes, nested
+/// graphs. Floating-point initializers count by type and shape, others by value, as they may be
+/// shapes.
 [[nodiscard]] std::string structure_digest(const onnx::Graph& graph);
-/// The same with the values of all initializers.
+/// The same, including the values of all initializers.
 [[nodiscard]] std::string content_digest(const onnx::Graph& graph);
 
 }  // namespace d5

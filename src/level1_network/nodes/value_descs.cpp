@@ -14,7 +14,7 @@
 namespace d5 {
 namespace {
 
-/// What sizes are made of: numbers so few that computing them costs nothing.
+/// Limit on the elements of sizes and index tensors, so that computing them is cheap.
 constexpr std::int64_t kFew = 64;
 
 bool is_few(const ValueDesc& desc) {
@@ -46,7 +46,7 @@ class GraphWalk {
         refuse(error);
       } catch (const ValueError& error) {
         refuse(error);
-      } catch (const Error&) {  // whoever runs the network is told
+      } catch (const Error&) {  // running the network reports it
       }
     }
   }
@@ -56,7 +56,7 @@ class GraphWalk {
     if (result_.refusal.empty()) result_.refusal = error.what();
   }
 
-  /// Adds what is known of a node's outputs.
+  /// Adds the inferred descriptions of a node's outputs.
   void infer(const onnx::Node& node) {
     std::vector<ValueDesc> inputs(node.inputs.size());
     std::vector<const Value*> constants(node.inputs.size());
@@ -82,7 +82,8 @@ class GraphWalk {
     if (all_constant && all_few) compute(node, constants);
   }
 
-  /// Names are unique in a graph and all within it, so both branches may see all.
+  /// Infers the branch that a known condition selects. Names are unique in a graph and its nested
+  /// graphs, so all may share one table.
   void take_branch(const onnx::Node& node, const Value* condition) {
     if (!condition || branches_ == Branches::unseen) return;
     const auto graphs = onnx::subgraphs(node);
@@ -102,7 +103,7 @@ class GraphWalk {
     }
   }
 
-  /// Null where it is none.
+  /// Null if it is not constant.
   const Value* constant(const std::string& name) {
     const auto computed = result_.values.find(name);
     if (computed != result_.values.end()) return &computed->second;
@@ -111,7 +112,7 @@ class GraphWalk {
     return &(result_.values[name] = initializer->second->on_host());
   }
 
-  /// Of a tensor whose values nobody knows, the sizes are known; they need no memory.
+  /// Keeps the sizes of a tensor whose values are unknown; this needs no memory.
   void keep_sizes(const onnx::Node& node, const ValueDesc& x) {
     if (!x.is_tensor() || !x.is_static()) return;
     compute(node, {}, {Value(Tensor::borrow(x.tensor, nullptr))});

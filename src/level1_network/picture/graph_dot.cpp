@@ -8,7 +8,7 @@
 namespace d5 {
 namespace {
 
-/// Between quotes a backslash and a quote mean something.
+/// Escapes a backslash and a quote for a quoted text.
 std::string within_quotes(std::string_view text) {
   std::string result;
   for (const char c : printable_message(text)) {

@@ -69,7 +69,7 @@ class Painter {
                : onnx::to_string(place->second);
   }
 
-  /// "6x1x5x5, 6": the shapes of those that the node reads.
+  /// "6x1x5x5, 6": the shapes of the parameters that the node reads.
   std::string parameters_of(const onnx::Node& node) const {
     std::string text;
     for (const auto& name : read_names(node)) {

@@ -9,20 +9,20 @@
 
 namespace d5 {
 
-/// What a drawing of a network shows, before it has places or a language.
+/// Content of a network's drawing, independent of layout and format.
 struct GraphPicture {
   enum class Kind { input, node, output };
   struct Box {
     Kind kind = Kind::node;
     std::vector<std::string> lines;  ///< the first is the most important
-    std::string op_type = {};        ///< of a node: boxes of one operator look alike
+    std::string op_type = {};        ///< operator of a node: boxes of one operator look alike
   };
   struct Edge {
     std::size_t from = 0, to = 0;
     std::string tensor;
     bool captured = false;  ///< read by a graph within the node alone
   };
-  std::vector<Box> boxes;  ///< in an order in which every edge leads on
+  std::vector<Box> boxes;  ///< in topological order
   std::vector<Edge> edges;
 };
 

@@ -14,7 +14,7 @@ namespace d5 {
 namespace {
 
 constexpr double kLine = 15, kLetter = 6.6, kPadding = 8;
-constexpr std::size_t kMostLetters = 48;  ///< of a line
+constexpr std::size_t kMostLetters = 48;  ///< limit per line
 
 using Size = LayeredLayout::Size;
 
@@ -33,7 +33,7 @@ LayeredLayout layout_of(const GraphPicture& picture) {
   return {sizes, edges};
 }
 
-/// A colour for each of the operators that there are most of.
+/// A colour for each of the most frequent operators.
 std::map<std::string, std::size_t> series_of(const GraphPicture& picture) {
   std::map<std::string, int> counts;
   for (const auto& box : picture.boxes) ++counts[box.op_type];
@@ -70,7 +70,7 @@ std::string drawn_box(const GraphPicture::Box& box, LayeredLayout::Point centre,
   return text;
 }
 
-/// Curves between layers, straight lines through them.
+/// Draws curves between layers, and straight lines through layers.
 std::string drawn_edge(const GraphPicture::Edge& edge,
                        const std::vector<LayeredLayout::Point>& way) {
   std::string path = fmt::format("M{:.1f} {:.1f}", way.front().x, way.front().y);

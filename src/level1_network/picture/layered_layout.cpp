@@ -11,7 +11,7 @@ namespace d5 {
 namespace {
 
 constexpr double kBetweenBoxes = 24, kBetweenLayers = 30, kMargin = 16;
-constexpr double kPointWidth = 4;  ///< of an edge that passes a layer
+constexpr double kPointWidth = 4;  ///< width of an edge that passes a layer
 constexpr std::size_t kMostPoints = 200'000;
 constexpr int kSweeps = 12;  ///< enough for the graphs of networks, which are long and thin
 
@@ -32,7 +32,7 @@ LayeredLayout::Point LayeredLayout::centre(std::size_t box) const {
   return {item.x, tops_[item.layer] + heights_[item.layer] / 2};
 }
 
-/// The longest path decides; what nothing stands above comes as far down as its readers let it.
+/// The longest path decides; an item without predecessors is placed as low as its readers allow.
 void LayeredLayout::assign_layers(const Edges& edges) {
   std::vector<std::vector<std::size_t>> below(boxes_);
   std::vector<bool> first(boxes_, true);
@@ -112,8 +112,8 @@ void LayeredLayout::order() {
   for (auto& layer : layers_) sort(layer, &Item::above);
 }
 
-/// As near to its neighbours as those beside it let each be: the mean of what pushing to the right
-/// and what pushing to the left gives.
+/// Places each item as near to its neighbours as the items beside it allow: the mean of pushing to
+/// the right and pushing to the left.
 void LayeredLayout::place_layer(const std::vector<std::size_t>& layer, Neighbours neighbours) {
   const auto apart = [&](std::size_t left, std::size_t right) {
     return (items_[left].size.width + items_[right].size.width) / 2 + kBetweenBoxes;

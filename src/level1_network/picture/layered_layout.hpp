@@ -7,12 +7,12 @@
 
 namespace d5 {
 
-/// Places for the boxes of a directed acyclic graph, layer below layer.
+/// Layout of the boxes of a directed acyclic graph in layers.
 ///
-/// Every edge leads down. An edge that passes layers has a point in each, which stands in line with
-/// the layer's boxes as one of no size. Source: Sugiyama, Tagawa and Toda, "Methods for Visual
+/// Every edge leads down. An edge that passes layers has a point in each, placed among the layer's
+/// boxes like a box of size zero. Source: Sugiyama, Tagawa and Toda, "Methods for Visual
 /// Understanding of Hierarchical System Structures" (1981): layers by the longest path, order
-/// within a layer by the mean place of neighbours.
+/// within a layer by the mean position of neighbours.
 class LayeredLayout {
  public:
   struct Size {
@@ -24,13 +24,13 @@ class LayeredLayout {
   using Edges = std::vector<std::pair<std::size_t, std::size_t>>;
 
   /// `edges` lead from a box to one with a higher number. Throws: Unsupported for edges that pass
-  /// more layers than anybody could look at.
+  /// too many layers to be readable.
   LayeredLayout(const std::vector<Size>& boxes, const Edges& edges);
 
   [[nodiscard]] Size size() const { return size_; }
   [[nodiscard]] Point centre(std::size_t box) const;
-  /// From the lower side of its first box to the upper side of its last, through the layers: two
-  /// points for each, where the line enters and where it leaves.
+  /// Route of an edge through the layers, from the lower side of its first box to the upper side of
+  /// its last. Each layer has two points: where the line enters and where it leaves.
   [[nodiscard]] const std::vector<Point>& way(std::size_t edge) const { return ways_[edge]; }
 
  private:

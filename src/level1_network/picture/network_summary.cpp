@@ -86,18 +86,18 @@ class Summing {
     try {
       const std::size_t before = draft_.steps.size();
       resolve_node(draft_, node);
-      // None: computed once, before any run; several: the branch that an If takes.
+      // No step: computed once, before any run. Several: the branch that an If takes.
       for (std::size_t i = before; i < draft_.steps.size(); ++i) {
         const Draft::Step& step = draft_.steps[i];
         if (step.dynamic) {
-          leave_out("only running tells its shapes");
+          leave_out("its shapes are known only at run time");
           continue;
         }
         const Cost cost = step.op->cost(InferContext(*step.node, step.input_descs, step.constants));
         part.cost.flop += cost.flop;
         part.cost.bytes_read += cost.bytes_read;
         part.cost.bytes_written += cost.bytes_written;
-        if (!step.graphs.empty()) leave_out("how often its graphs run, only running tells");
+        if (!step.graphs.empty()) leave_out("how often its graphs run is known only at run time");
       }
     } catch (const Unsupported& error) {
       leave_out(error.what());

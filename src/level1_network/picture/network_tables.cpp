@@ -14,7 +14,7 @@ namespace {
 
 using Nodes = std::vector<const onnx::Node*>;
 
-/// "yes", or how many of the part's nodes a framework lacks, and why the first.
+/// "yes", or the number of nodes that a framework lacks, and the reason for the first.
 std::string support_words(const NodeSupport& support, const Nodes& nodes) {
   std::size_t lacking = 0;
   std::string reason;
@@ -27,7 +27,7 @@ std::string support_words(const NodeSupport& support, const Nodes& nodes) {
                            : fmt::format("not {} of {}: {}", lacking, nodes.size(), reason);
 }
 
-/// Those of part `i`, called `name`.
+/// Nodes of part `i`, called `name`.
 Nodes nodes_of(const Network& network, const NetworkSummary& summary, SummaryBy by,
                const std::string& name, std::size_t i) {
   const auto& nodes = network.graph().nodes;
@@ -104,9 +104,9 @@ TextTable facts_table(Network& network, const NetworkSummary& summary, const std
   table.add({"FLOP, bytes", "of one forward run" + to_line(sizes)});
   const double flop = summary.total.cost.flop, parameters = summary.total.parameter_bytes;
   if (flop > 0 && parameters > 0) {
-    // Of a sample C FLOP forward, D bytes of parameters: C / D, and as a step of batch B computes
-    // about 3 B C (backward twice as much as forward) and an all-reduce moves about 2 D, their
-    // ratio.
+    // With C FLOP forward per sample and D bytes of parameters: C / D, and the ratio for a training
+    // step. A step of batch B computes about 3 B C (backward twice as much as forward), and an
+    // all-reduce moves about 2 D.
     const double intensity = flop / double(sizes.batch) / parameters;
     table.add({"model intensity",
                fmt::format("{:.4g} FLOP/B of parameters forward, a sample; {:.4g} "

@@ -22,7 +22,7 @@ std::string title_of(SummaryBy by) {
   return {};
 }
 
-/// As the model declares it; where ONNX's rules do not tell, as it is for these sizes.
+/// Declared type; if ONNX's rules cannot infer it, the type for these sizes.
 std::string type_of(const NetworkSummary& summary, const std::vector<std::string>& outputs) {
   for (const auto& output : outputs) {
     const auto place = summary.tensors.find(output);
@@ -55,7 +55,7 @@ class Cells {
   }
 
  private:
-  /// "12.3 M", or "12.3 M + ?" where a part of it is not known.
+  /// "12.3 M", or "12.3 M + ?" if a part of it is unknown.
   std::string number(double value, const std::string& unit, const Part& part) const {
     std::string text;
     if (value > 0) text = for_people_ ? with_prefix(value, unit) : fmt::format("{:.0f}", value);

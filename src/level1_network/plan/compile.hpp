@@ -12,33 +12,34 @@
 
 namespace d5 {
 
-/// What a plan is made for.
+/// Purpose and constraints of a plan.
 struct CompileRequest {
   std::shared_ptr<const onnx::Graph> graph;
-  /// Of a graph that a node holds, its place: "If_0/then_branch". Its memory counts with the run's.
+  /// Path of a graph that a node holds: "If_0/then_branch". Its memory counts with the run's.
   std::string path = {};
   std::vector<std::pair<std::string, ValueDesc>> fed =
       {};  ///< inputs, and names bound from outside
-  std::vector<std::pair<std::string, Value>> constants = {};  ///< so bound, the same in every run
+  std::vector<std::pair<std::string, Value>> constants = {};  ///< bound values, the same in every
+                                                              ///< run
   std::set<std::string, std::less<>> variables = {};  ///< initializers whose values may change
   std::map<std::string, std::string> updates = {};    ///< constants to take over results
   Mode mode = Mode::inference;
-  std::string loss = {};             ///< of backpropagation; its gradient is one
+  std::string loss = {};             ///< output to backpropagate from; its gradient is one
   std::set<std::string> seeds = {};  ///< instead: outputs whose gradients are given in each run
   std::vector<Parameter>* parameters = nullptr;  ///< in the order of the arena
-  std::set<std::string> gradients = {};          ///< of which tensors besides, by name
+  std::set<std::string> gradients = {};          ///< names of further tensors with gradients
   std::vector<std::string> recompute = {};       ///< as in `ExecutorOptions`
-  Device device = {};  ///< where steps run that a framework has kernels for there
+  Device device = {};  ///< device of steps for which a framework has kernels there
   OutputPlace outputs = OutputPlace::host;
-  /// Who is asked before all other candidates ("auto"), by the node's first output.
+  /// Framework tried before all other candidates ("auto"), by the node's first output.
   std::map<std::string, std::string, std::less<>> kernels = {};
 };
 
-/// Resolves, infers, folds constants, and lays all memory out.
+/// Compiles a graph: resolves operators, infers shapes, folds constants, and lays out all memory.
 /// Throws: what operators throw for their inputs; Unsupported; MemoryError.
 [[nodiscard]] std::unique_ptr<Plan> compile(const CompileRequest& request, RunState& state);
 
-/// What `compile` lays out, without taking that memory.
+/// Memory plan of `compile`, without allocating it.
 [[nodiscard]] PlannedMemory plan_memory(const CompileRequest& request, RunState& state);
 
 }  // namespace d5

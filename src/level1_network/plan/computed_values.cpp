@@ -17,7 +17,7 @@ namespace {
 
 using Known = std::map<std::string, Value, std::less<>>;
 
-/// Nothing where an input is not known, or the node cannot be computed here and now.
+/// Empty if an input is unknown, or the node cannot be computed at this point.
 std::optional<std::vector<Value>> computed(const onnx::Node& node, const Known& known,
                                            const RunState& state) {
   std::vector<const Value*> inputs;
@@ -28,7 +28,7 @@ std::optional<std::vector<Value>> computed(const onnx::Node& node, const Known& 
   }
   try {
     return fold(node, *operator_for(node), inputs, state.frameworks_for(node).all(), state);
-  } catch (const Error&) {  // nobody knows what the node means: running it says so
+  } catch (const Error&) {  // an unknown operator: running it reports the error
     return std::nullopt;
   }
 }

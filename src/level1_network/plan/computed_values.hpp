@@ -8,12 +8,12 @@
 
 namespace d5 {
 
-/// Whether what a node computes counts as known for those that follow.
+/// Decides whether a computed value counts as known for the following nodes.
 using TakesComputed = std::function<bool(const onnx::Node&, const std::vector<Value>&)>;
 
 /// Computes, in the reference, the nodes whose inputs are the same in every run: constants, and
-/// what `take` took of the nodes before. Nodes that hold graphs, draw random numbers or fail are
-/// left out.
+/// values of earlier nodes that `take` accepted. Nodes that hold graphs, draw random numbers or
+/// fail are skipped.
 void for_each_computed(const Network& network, const TakesComputed& take);
 
 }  // namespace d5

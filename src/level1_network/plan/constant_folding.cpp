@@ -7,7 +7,7 @@
 namespace d5 {
 namespace {
 
-/// Thrown through a kernel that cannot be folded; no error.
+/// Thrown by a kernel that cannot be folded; not an error.
 struct NotFoldable {};
 
 class FoldingServices final : public RunServices {

@@ -8,8 +8,8 @@
 
 namespace d5 {
 
-/// A node whose shapes only running tells: infers, plans and allocates again in every run, with the
-/// values at hand.
+/// A node with dynamic shapes: infers, plans and allocates again in every run, with the actual
+/// values.
 class DynamicKernel final : public Kernel {
  public:
   explicit DynamicKernel(NodeRun run) : run_(std::move(run)) {}
@@ -18,7 +18,7 @@ class DynamicKernel final : public Kernel {
     run_.plan(context.inputs, context.outputs);
     run_.forward();
   }
-  /// Gradients of what running showed to be no floating-point tensors are left out.
+  /// Skips gradients of values that turned out not to be floating-point tensors.
   void backward(GradContext& context) override {
     std::vector<const Tensor*> grad_outputs(context.grad_outputs.begin(),
                                             context.grad_outputs.end());

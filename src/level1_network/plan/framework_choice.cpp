@@ -31,7 +31,7 @@ FrameworkChoice framework_choice(const std::vector<std::string>& names) {
         auto& registry = one->part<OperatorRegistry>();
         if (!registry.list().empty()) choice.candidates.push_back(&registry);
       }
-      // Whoever has fewer operators is asked before the one that has all.
+      // Frameworks with fewer operators are tried before the one that has all.
       std::ranges::stable_partition(choice.candidates, [](const auto* registry) {
         return registry->framework() != "reference";
       });

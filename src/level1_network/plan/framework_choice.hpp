@@ -8,17 +8,18 @@
 
 namespace d5 {
 
-/// Who is asked for a node's kernel, and in which order.
+/// Frameworks to try for a node's kernel, in order.
 struct FrameworkChoice {
   std::vector<const OperatorRegistry*> preferred = {};   ///< the first that can
-  std::vector<const OperatorRegistry*> candidates = {};  ///< where none can: the fastest of these
+  std::vector<const OperatorRegistry*> candidates = {};  ///< used if none of the others can: the
+                                                         ///< fastest of these
 
   [[nodiscard]] std::vector<const OperatorRegistry*> all() const;
-  [[nodiscard]] std::string names() const;  ///< of all: "torch,reference"
+  [[nodiscard]] std::string names() const;  ///< all names: "torch,reference"
 };
 
-/// "auto" makes candidates of all frameworks that can be loaded here.
-/// Throws: NotFound, Unsupported for a framework that is not there; ValueError without a name.
+/// Expands "auto" to all frameworks that can be loaded here.
+/// Throws: NotFound; Unsupported for a framework that is not available; ValueError without a name.
 [[nodiscard]] FrameworkChoice framework_choice(const std::vector<std::string>& names);
 
 }  // namespace d5

@@ -13,7 +13,8 @@
 namespace d5 {
 namespace {
 
-/// Those that preferred frameworks leave, the one first that the request names for the node.
+/// Candidates beyond the preferred frameworks; the one that the request names for the node comes
+/// first.
 std::vector<const OperatorRegistry*> candidates_for(const Draft& draft, const onnx::Node& node,
                                                     const FrameworkChoice& frameworks) {
   std::vector<const OperatorRegistry*> result = frameworks.candidates;
@@ -24,8 +25,8 @@ std::vector<const OperatorRegistry*> candidates_for(const Draft& draft, const on
   return result;
 }
 
-/// The values as a kernel on `device` finds them: copied there in plain order, unless they are
-/// there already, in whatever order.
+/// Values as a kernel on `device` sees them: copied there in plain layout, unless they are already
+/// there in any layout.
 std::vector<ValueDesc> found_on(Device device, std::span<Draft::Slot* const> slots) {
   std::vector<ValueDesc> result;
   for (const Draft::Slot* slot : slots) {
@@ -56,13 +57,13 @@ void take_kernel(Draft& draft, Draft::Step& step, PlannedKernel planned) {
   step.kernel = draft.plan->kernels.emplace_back(std::move(planned.kernel)).get();
 }
 
-/// "placed by Conv=torch: ", or nothing
+/// "placed by Conv=torch: ", or an empty text.
 std::string placement_of(const onnx::Node& node, const RunState& state) {
   const auto* placed = state.placed_by(node);
   return placed ? fmt::format("placed by {}: ", printable(to_string(placed->rule))) : "";
 }
 
-/// On the device that was asked for where a framework has a kernel there, on the host otherwise.
+/// Selects a kernel on the requested device if a framework has one there, otherwise on the host.
 void select_static(Draft& draft, Draft::Step& step, PlanTarget target) {
   std::vector<Device> devices{draft.request.device};
   if (draft.request.device != Device{}) devices.push_back({});
@@ -84,7 +85,7 @@ void select_static(Draft& draft, Draft::Step& step, PlanTarget target) {
                                 placement_of(*step.node, draft.state), reasons));
 }
 
-/// What types and shapes decide is decided in each run; whether anybody has the operator, now.
+/// Checks now that a framework has the operator; types and shapes are checked in each run.
 void expect_known(const onnx::Node& node, const FrameworkChoice& frameworks,
                   const RunState& state) {
   std::string reasons;
@@ -108,7 +109,7 @@ void select_dynamic(Draft& draft, Draft::Step& step, PlanTarget target) {
   step.kernel = draft.plan->kernels.emplace_back(std::move(kernel)).get();
 }
 
-/// A device that was asked for and runs nothing is a mistake, not a preference.
+/// A requested device on which nothing runs is an error.
 void expect_use_of_device(const Draft& draft) {
   const Device device = draft.request.device;
   if (device == Device{} || draft.steps.empty()) return;
@@ -124,7 +125,7 @@ void expect_use_of_device(const Draft& draft) {
 }  // namespace
 
 void select_kernels(Draft& draft) {
-  // Frameworks that compile node by node take their time.
+  // Frameworks that compile node by node are slow.
   Progress progress("planning in " + draft.state.frameworks.names(), std::ssize(draft.steps),
                     {.unit = "nodes"});
   for (Draft::Step& step : draft.steps) {

@@ -5,8 +5,8 @@
 
 namespace d5 {
 
-/// For each step the kernel of the first framework that supports it and can plan it: of those asked
-/// for by name, then of the one in `CompileRequest::kernels`, then of
+/// Selects for each step the kernel of the first framework that supports it and can plan it: first
+/// frameworks placed by name, then the one in `CompileRequest::kernels`, then
 /// `FrameworkChoice::candidates`. Throws: Unsupported with every framework's reason.
 void select_kernels(Draft& draft);
 

@@ -5,7 +5,7 @@
 
 namespace d5 {
 
-/// The last phase: makes the plan's steps, with everything that they read and write in its place.
+/// Last phase: makes the plan's steps, with pointers to all inputs and outputs.
 void link(Draft& draft);
 
 }  // namespace d5

@@ -22,7 +22,7 @@ bool fits(const ValueDesc& desc, const Value& value) {
   return desc.kind == value.kind();
 }
 
-/// So that a value that a plan was given is no longer kept by it; the next one needs no memory.
+/// Releases a value that was given to a plan; the next one needs no memory.
 void let_go(Value& value) {
   static const Value nothing = Tensor();
   value = nothing;
@@ -102,13 +102,13 @@ std::unique_ptr<Plan> NestedGraph::make_plan(Inputs inputs, const Seeds& seeds) 
   for (const auto& output : graph_->outputs) {
     plan->ordered_outputs.push_back(plan->output_sources.at(output.name));
   }
-  if (!seeds.empty()) {  // that forward run is part of going back
+  if (!seeds.empty()) {  // this forward run is part of backward
     for (std::size_t i = 0; i < plan->forward.size(); ++i) {
       plan->infos[i].pass = Pass::backward;
       plan->infos[i].recomputed = true;
     }
   }
-  plan->changing_outputs.clear();  // nobody looks at `outputs`
+  plan->changing_outputs.clear();  // `outputs` is unused
   plan->outputs.clear();
   return plan;
 }
@@ -133,7 +133,7 @@ void NestedGraph::run_forward(Plan& plan, Inputs inputs) {
 
 namespace {
 
-/// The plan that runs, until the end of a block.
+/// Marks the running plan until the end of a block.
 class Running {
  public:
   Running(const Plan*& running, Plan& plan)
@@ -162,7 +162,7 @@ std::span<Value> NestedGraph::run(Inputs inputs) {
   run_forward(plan, inputs);
   for (std::size_t k = 0; k < results_.size(); ++k) {
     const Value& made = *plan.ordered_outputs[k];
-    // Sequences and optionals hold tensors of their own already: operators allocate them.
+    // Sequences and optionals hold tensors allocated by operators.
     if (!made.is_tensor()) {
       results_[k] = made;
     } else if (made.tensor().dtype() == DType::string) {
@@ -174,7 +174,7 @@ std::span<Value> NestedGraph::run(Inputs inputs) {
   return results_;
 }
 
-/// What does not share memory with a plan.
+/// Copies a value that shares memory with a plan.
 const Value& NestedGraph::own(const Tensor& tensor, detail::RecycledTensors& memory) const {
   Value& result = memory.take(tensor.desc(),
                               [&](const TensorDesc& desc) { return state_.allocate(desc, what_); });

@@ -16,17 +16,17 @@
 
 namespace d5 {
 
-/// A graph that a node holds, compiled for the values that it is given: once for each set of
-/// shapes. A run in a steady state allocates nothing but what its steps do.
+/// A graph that a node holds, compiled once for each set of input shapes. A steady-state run
+/// allocates nothing except what its steps allocate.
 ///
-/// Of a run that will be gone back through it keeps the inputs alone: backward runs it again.
+/// For backward it keeps only the inputs: backward runs the graph forward again.
 class NestedGraph final : public SubgraphRunner {
  public:
   using Lookup = NodeServices::Lookup;
-  /// Where the gradients of captured values are added up; who is not here wants none.
+  /// Accumulators for gradients of captured values; values that are missing need none.
   using Gradients = std::map<const Value*, Tensor*>;
-  /// `path`: of the node and the attribute, "If_0/then_branch". `outer` finds the values that the
-  /// graph captures; they and `gradients` outlive this object.
+  /// `path`: of the node and the attribute, "If_0/then_branch". `outer` resolves the values that
+  /// the graph captures; they and `gradients` must outlive this object.
   NestedGraph(std::shared_ptr<const onnx::Graph> graph, std::string path, Mode mode,
               RunState& state, const Gradients& gradients, const Lookup& outer);
   ~NestedGraph() override;
@@ -39,22 +39,22 @@ class NestedGraph final : public SubgraphRunner {
   void keep_runs(Places grad_inputs) override;
   std::vector<Tensor> run_backward(std::span<const Tensor> grad_outputs) override;
 
-  /// Where memory runs short: all plans but the one that runs.
+  /// Frees all plans except the running one, when memory is short.
   void give_up_idle_plans();
 
  private:
   struct KeptRun {
     std::vector<Value> inputs;
-    std::uint64_t number;  ///< of nested runs before it: random numbers depend on it
+    std::uint64_t number;  ///< number of earlier nested runs: random numbers depend on it
   };
   using Inputs = std::span<const Value>;
   using Seeds = std::set<std::string>;
 
   void expect_inputs(Inputs inputs) const;
-  /// Input `place`; after the last, what is captured.
+  /// Input `place`; indices after the last are captures.
   [[nodiscard]] const Value& bound(Inputs inputs, std::size_t place) const;
   [[nodiscard]] const std::string& bound_name(std::size_t place) const;
-  /// The plan that runs forward on `inputs` next; `seeds` are the outputs to go back from.
+  /// The plan for a forward run on `inputs`; `seeds` are the outputs that backward starts from.
   Plan& plan_for(Inputs inputs, const Seeds& seeds);
   [[nodiscard]] std::unique_ptr<Plan> make_plan(Inputs inputs, const Seeds& seeds) const;
   void run_forward(Plan& plan, Inputs inputs);
@@ -71,11 +71,11 @@ class NestedGraph final : public SubgraphRunner {
   PlanCache plans_;
   const Plan* running_ = nullptr;
   std::vector<Value> results_;
-  std::vector<detail::RecycledTensors> result_memory_;  ///< of each output
+  std::vector<detail::RecycledTensors> result_memory_;  ///< one per output
   bool keeps_ = false;
   Places grad_inputs_;
   std::vector<KeptRun> kept_;
-  mutable std::vector<Parameter> no_parameters_;  ///< those of the network are captured
+  mutable std::vector<Parameter> no_parameters_;  ///< parameters of the network are captured
 };
 
 }  // namespace d5

@@ -19,12 +19,11 @@ T rounded(double number) {
     return T(static_cast<float>(number));
 }
 
-/// Room for the gradient of a value that only running knows. One that turned out to hold no real
-/// numbers ends the path: its gradient stays zero.
+/// Allocates the gradient of a value with a dynamic shape. A value that is not floating-point ends
+/// the path: its gradient stays zero.
 Tensor room_for(const Value& value, const Plan::BackwardStep& step, RunState& state) {
   if (!value.is_tensor()) {
-    throw Unsupported(step.context.who() +
-                      ": gradients are those of tensors, but on their way lies " +
+    throw Unsupported(step.context.who() + ": only tensors have gradients, but on the path lies " +
                       to_string(value.desc()));
   }
   Tensor result = state.allocate(value.tensor().desc(), "a gradient of " + step.context.who());
@@ -46,7 +45,7 @@ void run_step(Plan::BackwardStep& step, RunState& state) {
 void expect_scalar(const std::string& name, const TensorDesc& desc) {
   if (desc.elements() == 1) return;
   throw ShapeError("loss '" + printable(name) + "' is " + to_string(desc) +
-                   ", but gradients are those of a scalar; reduce it to one element");
+                   ", but a loss must be a scalar; reduce it to one element");
 }
 
 void Plan::run_forward(std::uint64_t value_changes) {
@@ -177,8 +176,8 @@ std::size_t Plan::run_backward(RunState& state, std::vector<Parameter>& paramete
   return done;
 }
 
-/// A kernel that replaced an output whose memory was planned would leave its readers with memory
-/// that the plan gives to others.
+/// A kernel that replaces an output with planned memory would leave the readers with memory that
+/// the plan reuses for other values.
 void Plan::check_planned() const {
   for (const Planned& output : planned) {
     if (output.value->is_tensor() && output.value->tensor().raw() == output.memory) continue;

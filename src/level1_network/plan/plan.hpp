@@ -23,8 +23,8 @@ struct FrameworkSelection;
 /// Throws: ShapeError unless `desc`, that of loss `name`, is one element.
 void expect_scalar(const std::string& name, const TensorDesc& desc);
 
-/// A graph compiled for one set of input shapes: flat lists of steps with everything resolved.
-/// Made by `compile`; the steps point into the containers below, which do not move.
+/// A graph compiled for one set of input shapes: flat lists of steps with everything resolved. Made
+/// by `compile`; the steps point into the containers below, which do not move.
 struct Plan {
   struct Fed {
     std::string name;
@@ -48,13 +48,14 @@ struct Plan {
     Kernel* kernel;
     GradContext context;
     std::span<GradientSum* const> sums;  ///< gradients of tensors with several readers
-    /// Gradients whose shape only the forward run told, and the values that they belong to.
+    /// Gradients with dynamic shapes, known after forward, with the values that they belong to.
     std::span<const std::pair<Tensor*, const Value*>> to_allocate;
-    /// Gradients of captured values, to which the runs of the node's graphs add.
+    /// Gradients of captured values; runs of the node's graphs add to them.
     std::span<Tensor* const> accumulated;
-    std::size_t final_parameters;  ///< of the arena's first, how many are final after this step
+    std::size_t final_parameters;  ///< number of the arena's first parameters that are final after
+                                   ///< this step
   };
-  /// An output of a step whose memory was planned.
+  /// An output of a step with planned memory.
   struct Planned {
     const Value* value;
     const void* memory;
@@ -66,46 +67,46 @@ struct Plan {
   NetworkMode network_mode = NetworkMode::as_written;
   std::set<std::string> given_seeds;  ///< without a loss: what `seeds` is to be given
   std::vector<Fed> inputs;            ///< sorted by name
-  /// Of a nested graph, where each of `inputs` is found: among its inputs, then what it captures.
+  /// For a nested graph: index of each of `inputs` among its inputs, followed by its captures.
   std::vector<std::size_t> bound;
-  std::vector<const Value*> ordered_outputs;  ///< of a nested graph, in `values`
-  std::shared_ptr<void> reserved;             ///< of a nested graph, its memory
+  std::vector<const Value*> ordered_outputs;  ///< for a nested graph; in `values`
+  std::shared_ptr<void> reserved;             ///< for a nested graph; its memory
   std::vector<ForwardStep> kept;  ///< reorders of parameters and constants, in their own memory
   std::uint64_t kept_of = ~std::uint64_t{0};  ///< `Network::value_changes` when they ran last
   std::vector<ForwardStep> forward;
-  std::vector<ForwardStep> again;  ///< what backward computes again, in the order of its steps
+  std::vector<ForwardStep> again;  ///< steps that backward recomputes, in their order
   std::vector<BackwardStep> backward;
-  std::vector<StepInfo> infos;  ///< of the forward steps, then of backward's as they run
+  std::vector<StepInfo> infos;  ///< of the forward steps, then of backward's in execution order
   std::vector<StepInfo> kept_infos;
   std::vector<Update> updates;
   ValueMap outputs;
-  std::vector<Output> changing_outputs;  ///< those whose memory is another in every run
+  std::vector<Output> changing_outputs;  ///< outputs whose memory differs from run to run
   std::map<std::string, const Value*> output_sources;  ///< all, in `values`
 
   Value* loss_value = nullptr;
   Tensor* loss_gradient = nullptr;
-  double loss_factor = 1;              ///< that was written there last
-  std::vector<Tensor> zero_gradients;  ///< of what the loss does not depend on
-  /// The same, where only the forward run tells the shape.
+  double loss_factor = 1;              ///< factor that was written there last
+  std::vector<Tensor> zero_gradients;  ///< of tensors that the loss does not depend on
+  /// The same for shapes that are known only after forward.
   std::vector<std::pair<Tensor*, const Value*>> dynamic_zeros;
   std::size_t final_at_start = 0;
-  /// Gradients that backward begins with; written before it, and then added to.
+  /// Gradients that backward starts from; written before it, then accumulated.
   std::map<std::string, Tensor*, std::less<>> seeds;
   struct NamedGradient {
     Tensor* tensor;
     bool reached;  ///< otherwise it is zero in every run
   };
-  /// Those of parameters, and those asked for.
+  /// Gradients of parameters, and requested ones.
   std::map<std::string, NamedGradient, std::less<>> named_gradients;
 
   std::vector<Planned> planned;
   PlannedMemory memory;
   std::shared_ptr<const FrameworkSelection> selection;  ///< null: nothing was measured
 
-  // What the steps point to.
+  // Storage that the steps point to.
   std::map<Device, Arena> arenas;
-  std::deque<onnx::Node> nodes;             ///< of transfers, and those that stand for sequences
-  std::deque<std::string> framework_names;  ///< of steps that have several
+  std::deque<onnx::Node> nodes;             ///< of transfers and replaced sequences
+  std::deque<std::string> framework_names;  ///< of steps with several frameworks
   HostReads host_reads;
   std::deque<Value> values, again_values;
   std::deque<Tensor> gradients;
@@ -121,17 +122,17 @@ struct Plan {
   std::deque<std::vector<GradientSum*>> sum_lists;
   std::deque<std::vector<std::pair<Tensor*, const Value*>>> allocation_lists;
 
-  /// Observers of a run; `ended` becomes true when one of them wants no further step.
+  /// Observers of a run; `ended` becomes true when one of them ends the run.
   struct Observers {
     std::span<ExecutionEvent* const> all;
     const bool& ended;
   };
 
-  /// Runs forward; inputs are bound. `value_changes`: the network's, now.
+  /// Runs forward with bound inputs. `value_changes`: the network's current number.
   void run_forward(std::uint64_t value_changes);
   /// Returns how many steps ran.
   std::size_t run_forward(std::uint64_t value_changes, const Observers& observers);
-  /// As a graph that a node holds: its steps are nested ones to observers.
+  /// Runs as a nested graph: observers see nested steps.
   void run_nested(std::span<ExecutionEvent* const> observers);
   void run_nested_backward(RunState& state, std::span<ExecutionEvent* const> observers);
   /// Runs backward after forward, and announces final gradients of `parameters`.
@@ -139,10 +140,11 @@ struct Plan {
   /// Returns how many steps ran.
   std::size_t run_backward(RunState& state, std::vector<Parameter>& parameters,
                            const Observers& observers);
-  /// Makes `outputs` true for this run and carries out the updates. The caller's inputs have been
-  /// read when it returns; other work of devices may be under way.
+  /// Completes `outputs` of this run and carries out the updates. When it returns, the caller's
+  /// inputs are no longer needed; other work of devices may be under way.
   void finish();
-  /// Instead, of a run that ended after so many forward steps: the outputs that were computed.
+  /// The same for a run that ended after this number of forward steps: returns the computed
+  /// outputs.
   [[nodiscard]] ValueMap finish_early(std::size_t forward_steps);
 
  private:

@@ -9,7 +9,7 @@
 
 namespace d5 {
 
-/// The plans of one graph that were used last, one for each set of input shapes.
+/// The most recently used plans of one graph, one for each set of input shapes.
 class PlanCache {
  public:
   /// The plan that fits, moved to the front, or null.
@@ -22,7 +22,7 @@ class PlanCache {
     }
     return nullptr;
   }
-  /// The plan that fits, which the caller has from now on, or null.
+  /// Removes and returns the plan that fits, or null.
   template <class Fits>
   [[nodiscard]] std::unique_ptr<Plan> take(Fits&& fits) {
     if (!find(fits)) return nullptr;

@@ -57,7 +57,7 @@ std::string path_of(const onnx::Node& node, const std::string& graph) {
   return graph.empty() ? name : graph + '/' + name;
 }
 
-/// A step that knows what its node reads.
+/// Makes a step with the inputs of its node resolved.
 Draft::Step read_inputs(Draft& draft, const onnx::Node& node) {
   Draft::Step step;
   step.node = &node;
@@ -74,7 +74,7 @@ Draft::Step read_inputs(Draft& draft, const onnx::Node& node) {
           : onnx::subgraphs(node);
   for (const auto& [attribute, graph] : step.graphs) {
     for (const auto& name : onnx::captured_names(*graph)) {
-      // A subgraph may capture the graph's outer scope, which its own runner binds.
+      // A subgraph may capture a value of the graph's outer scope, which its own runner binds.
       Slot* slot = draft.find(name);
       step.scope[name] = slot;
       const auto& known = step.captured;
@@ -92,7 +92,7 @@ bool is_constant(const Draft::Step& step) {
                      [](const Slot* slot) { return !slot || slot->origin == Origin::constant; });
 }
 
-/// Whether the node reads no value of its input, but its shape alone.
+/// Whether the node reads only the shape of its input.
 bool asks_for_shape(const onnx::Node& node) {
   return node.domain.empty() && (node.op_type == "Shape" || node.op_type == "Size");
 }
@@ -102,7 +102,7 @@ bool reads_known_shape(const Draft::Step& step) {
   return asks_for_shape(*step.node) && input.is_tensor() && input.is_static();
 }
 
-/// Whether the node's outputs are known now; it then needs no step.
+/// Whether the node's outputs are now known; it then needs no step.
 bool fold_into_slots(Draft& draft, const Draft::Step& step, const Operator& op) {
   std::vector<const Value*> known = step.constants;
   auto frameworks = draft.state.frameworks_for(*step.node).all();
@@ -111,7 +111,7 @@ bool fold_into_slots(Draft& draft, const Draft::Step& step, const Operator& op) 
     if (!reads_known_shape(step)) return false;
     without_data = Tensor::borrow(step.input_descs.front().tensor, nullptr);
     known.front() = &without_data;
-    // Others may look at the values all the same.
+    // Kernels of other frameworks might read the values.
     frameworks = {&d5::framework("reference").part<OperatorRegistry>()};
   }
   const auto& asked = draft.request.gradients;  // a step gives its outputs the gradients
@@ -130,7 +130,7 @@ bool fold_into_slots(Draft& draft, const Draft::Step& step, const Operator& op) 
   return true;
 }
 
-/// What `graph`, held by the step's node, gives; throws what compiling it would.
+/// Outputs of `graph`, which the step's node holds; throws what compiling it would.
 std::vector<ValueDesc> outputs_of(Draft& draft, const Draft::Step& step,
                                   const std::string& attribute, const GraphPointer& graph) {
   CompileRequest request{
@@ -151,7 +151,8 @@ std::vector<ValueDesc> outputs_of(Draft& draft, const Draft::Step& step,
   return result;
 }
 
-/// What an If gives whichever branch it takes; empty where they differ or only running tells.
+/// Outputs of an If that are the same in both branches; empty if they differ or are known only at
+/// run time.
 std::vector<ValueDesc> common_outputs(Draft& draft, const Draft::Step& step) {
   const onnx::Node& node = *step.node;
   if (draft.goes_back() || !is_if(node)) return {};
@@ -160,7 +161,7 @@ std::vector<ValueDesc> common_outputs(Draft& draft, const Draft::Step& step) {
     std::vector<ValueDesc> outputs;
     try {
       outputs = outputs_of(draft, step, attribute, graph);
-    } catch (const Error&) {  // which it throws again where it is run
+    } catch (const Error&) {  // thrown again when it is run
       return {};
     }
     if (outputs.size() < node.outputs.size()) return {};
@@ -183,17 +184,17 @@ void infer(Draft& draft, Draft::Step& step, const Operator& op) {
     step.output_descs = op.infer(InferContext(node, step.input_descs, step.constants));
     if (auto known = common_outputs(draft, step); !known.empty()) step.output_descs = known;
   } else if (asks_for_shape(node)) {
-    step.output_descs = {unknown_shape(DType::int64)};  // which carries no gradient
+    step.output_descs = {unknown_shape(DType::int64)};  // carries no gradient
   }
   step.output_descs.resize(node.outputs.size());
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {
     if (!node.has_output(k)) step.output_descs[k] = {};
     step.dynamic = step.dynamic || (node.has_output(k) && !step.output_descs[k].is_static());
   }
-  // What a node with graphs computes is told by these, and its kernel runs whatever they give.
+  // The graphs of a node define what it computes, and its kernel runs whatever they contain.
   step.planned_once = knows_inputs && step.dynamic && !step.graphs.empty();
   if (!step.dynamic) return;
-  // What such a step writes is planned in each run: its readers rely on no shape of today.
+  // Outputs of such a step are planned in each run: readers must not rely on current shapes.
   for (ValueDesc& output : step.output_descs) {
     if (output.is_static()) output = unknown_shape(output.tensor.dtype);
   }
@@ -209,7 +210,7 @@ void define_outputs(Draft& draft, Draft::Step& step) {
   }
 }
 
-/// The branch that an If takes whose condition is known, or null.
+/// The branch taken by an If with a known condition, or null.
 GraphPointer taken_branch(Draft& draft, const onnx::Node& node) {
   if (draft.goes_back() || !is_if(node)) return nullptr;
   const Draft::Slot* condition = node.inputs.empty() ? nullptr : draft.find(node.inputs[0]);
@@ -225,7 +226,7 @@ GraphPointer taken_branch(Draft& draft, const onnx::Node& node) {
   return fits ? branch->second : nullptr;
 }
 
-/// Names in a graph that a node holds: after it they mean again what they meant before.
+/// The scope of names in a nested graph; the end of the scope restores their former meaning.
 class Scope {
  public:
   Scope(Draft& draft, const onnx::Node& node, const std::string& attribute)
@@ -245,7 +246,7 @@ class Scope {
   std::string outer_path_;
 };
 
-/// The nodes of a branch in the place of the If: what it gives are the branch's values themselves.
+/// Inlines a branch in place of the If, whose outputs become the branch's values.
 void resolve_branch(Draft& draft, const onnx::Node& node, const onnx::Graph& branch) {
   std::vector<Slot*> given;
   {
@@ -286,14 +287,14 @@ void resolve_node(Draft& draft, const onnx::Node& node) {
 
 namespace {
 
-/// For who reads a sequence as a whole.
+/// Resolves a sequence for a reader of the whole.
 void resolve_sequence(Draft& draft, const StaticSequences& sequences, const std::string& name) {
   if (auto node = sequences.construct(name)) {
     resolve_node(draft, draft.plan->nodes.emplace_back(std::move(*node)));
   }
 }
 
-/// As `resolve_node`, in a graph that is to be differentiated.
+/// Does the same as `resolve_node`, in a graph that will be differentiated.
 void resolve_without_sequences(Draft& draft, StaticSequences& sequences, const onnx::Node& node) {
   if (auto others = sequences.unrolled(node)) {
     for (auto& other : *others) {
@@ -305,7 +306,7 @@ void resolve_without_sequences(Draft& draft, StaticSequences& sequences, const o
   resolve_node(draft, node);
 }
 
-/// Constants that only other constants were made of need no memory.
+/// Drops constants that only other constants were computed from; they need no memory.
 void drop_unread_constants(Draft& draft) {
   std::set<const Slot*> read;
   for (const auto& step : draft.steps) {

@@ -5,13 +5,12 @@
 
 namespace d5 {
 
-/// The first phase: what each node means, the types and shapes of what it writes, and the values of
-/// what is constant; nodes that are left become steps.
-/// Throws: Unsupported for a node that nobody knows, NotFound, what `Operator::infer` throws.
+/// First phase of compiling: resolves the operator of each node, the types and shapes of its
+/// outputs, and constant values. The remaining nodes become steps.
+/// Throws: Unsupported for an unknown operator, NotFound, what `Operator::infer` throws.
 void resolve(Draft& draft);
 
-// Its parts, for who wants to know no more than this.
-/// What is fed, and the initializers.
+// Its parts, for callers that need only these. Defines the inputs and initializers.
 void define_sources(Draft& draft);
 /// A node that reads only what is defined.
 void resolve_node(Draft& draft, const onnx::Node& node);

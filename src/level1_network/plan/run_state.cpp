@@ -14,7 +14,7 @@ namespace d5 {
 namespace {
 
 void give_up_idle_plans(const std::set<NestedGraph*>& nested) {
-  // Graphs that plans hold go with these.
+  // Graphs held by the plans are destroyed with them.
   for (NestedGraph* graph : std::vector(nested.begin(), nested.end())) {
     if (nested.contains(graph)) graph->give_up_idle_plans();
   }
@@ -57,12 +57,12 @@ bool RunState::makes_room(std::size_t bytes) const {
 
 void RunState::throw_no_room(std::size_t bytes, std::string_view what) const {
   const bool limited = most_bytes() < memory_budget();
-  throw MemoryError(fmt::format(
-      "{} takes {} bytes, with {} planned and {} held by this run already, above the memory {} of "
-      "{} bytes; give smaller inputs, where values grow in a loop fewer iterations, or raise the "
-      "{}",
-      what, bytes, planned, *allocated, limited ? "limit" : "budget", most_bytes(),
-      limited ? "limit" : "budget (set_memory_budget)"));
+  throw MemoryError(
+      fmt::format("{} allocates {} bytes, in addition to {} planned and {} held by this run, above "
+                  "the memory {} of {} bytes; give smaller inputs (fewer iterations if values grow "
+                  "in a loop), or raise the {}",
+                  what, bytes, planned, *allocated, limited ? "limit" : "budget", most_bytes(),
+                  limited ? "limit" : "budget (set_memory_budget)"));
 }
 
 std::shared_ptr<void> RunState::counted(std::size_t bytes) const {
@@ -108,7 +108,7 @@ Tensor RunState::copy(const Tensor& tensor, std::string_view who) const {
 std::string describe(const onnx::Node& node, std::string_view path) {
   std::string text =
       printable(node.domain.empty() ? node.op_type : node.domain + "." + node.op_type);
-  text += " '";  // without fmt: a trace tells every step of every run
+  text += " '";  // without fmt, as a trace names every step of every run
   text += printable(path);
   text += '\'';
   return text;
@@ -139,7 +139,7 @@ SubgraphRunner& NodeServices::subgraph(std::string_view attribute) {
 }
 
 RandomStream NodeServices::random() {
-  // Nested graphs run the same node several times in one run: the count keeps their streams apart.
+  // Nested graphs run the same node several times in one run: the count separates their streams.
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
   return RandomStream(state_.seed ^ (kOdd * state_.nested_runs), stream_, state_.run);
 }

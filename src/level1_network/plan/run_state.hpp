@@ -19,10 +19,10 @@ namespace d5 {
 class ExecutionEvent;
 class NestedGraph;
 
-/// "Conv 'If_0/then_branch/Conv_3'": as `onnx::describe`, of a node in a graph that a node holds.
+/// As `onnx::describe`, for a node in a nested graph: "Conv 'If_0/then_branch/Conv_3'".
 [[nodiscard]] std::string describe(const onnx::Node& node, std::string_view path);
 
-/// What all plans of one executor share, nested graphs too.
+/// State shared by all plans of one executor, including nested graphs.
 struct RunState {
   FrameworkChoice frameworks;
   struct PlacedNodes {
@@ -37,29 +37,29 @@ struct RunState {
   double loss_factor = 1;         ///< `GraphExecutor::set_loss_factor`
   std::uint32_t run = 0;          ///< number of the present run
   std::uint64_t nested_runs = 0;  ///< runs of nested graphs in it
-  /// Bytes that runs hold besides: values, and plans of nested graphs.
+  /// Further bytes held by runs: values, and plans of nested graphs.
   std::shared_ptr<std::size_t> allocated = std::make_shared<std::size_t>(0);
-  /// All that there are; those that do not run give up their plans where memory runs short.
+  /// All nested graphs; idle ones free their plans when memory is short.
   std::set<NestedGraph*> nested;
-  std::span<ExecutionEvent* const> observers = {};  ///< of the present run
+  std::span<ExecutionEvent* const> observers = {};  ///< observers of the current run
 
-  /// Null for a node that no rule places.
+  /// The placement rule's frameworks for a node; null without a rule.
   [[nodiscard]] const PlacedNodes* placed_by(const onnx::Node& node) const;
   [[nodiscard]] const FrameworkChoice& frameworks_for(const onnx::Node& node) const;
-  /// The one stream on which this executor's work on `device` queues up.
+  /// This executor's single stream on `device`.
   [[nodiscard]] Stream& stream(Device device);
   std::map<Device, std::shared_ptr<Stream>> streams;
-  /// Memory that counts against the budget and the limit as long as it lives, together with what is
-  /// planned. Throws: MemoryError in the name of `who`.
+  /// Allocates memory that counts against the budget and the limit while it lives, together with
+  /// the plans. Throws: MemoryError in the name of `who`.
   [[nodiscard]] Tensor allocate(const TensorDesc& desc, std::string_view who) const;
-  /// The same elements; of strings their characters count, too.
+  /// A copy; characters of strings count as memory, too.
   [[nodiscard]] Tensor copy(const Tensor& tensor, std::string_view who) const;
-  /// The same for memory that somebody else takes: it counts as long as the result lives.
+  /// The same for memory allocated elsewhere: it counts while the result lives.
   [[nodiscard]] std::shared_ptr<void> reserve(std::size_t bytes, std::string_view what) const;
 
  private:
   [[nodiscard]] std::size_t most_bytes() const;
-  /// Whether `bytes` more are within budget and limit, be it without plans that do not run.
+  /// Whether `bytes` more fit into budget and limit, if necessary after freeing idle plans.
   [[nodiscard]] bool makes_room(std::size_t bytes) const;
   [[nodiscard]] std::shared_ptr<void> counted(std::size_t bytes) const;
   [[noreturn]] void throw_no_room(std::size_t bytes, std::string_view what) const;
@@ -71,17 +71,17 @@ class NodeServices final : public RunServices {
   /// `path`: of the node (`StepInfo::path`).
   NodeServices(RunState& state, const onnx::Node& node, std::string path);
   ~NodeServices() override;
-  /// For the graphs that the node runs, by the names that its kernel asks for: where the names that
-  /// they capture are, in the plan around them.
+  /// Captures of the graphs that the node runs, by the names that its kernel uses: where the
+  /// captured names are in the plan around them.
   using Graphs = std::map<std::string, std::shared_ptr<const onnx::Graph>>;
-  /// `value`: null where nothing has the name.
+  /// `value`: null if nothing has the name.
   struct Captured {
     const Value* value = nullptr;
     bool is_constant = false;  ///< known while planning, the same in every run
   };
   using Lookup = std::function<Captured(const std::string&)>;
   void bind_graphs(const Graphs& graphs, Mode mode, const Lookup& outer);
-  /// Going back through the node's subgraphs adds to `gradient` that of `captured`.
+  /// Adds the gradient of `captured`, from backward runs of the node's subgraphs, to `gradient`.
   void accumulate_gradient(const Value& captured, Tensor& gradient) {
     captured_gradients_[&captured] = &gradient;
   }

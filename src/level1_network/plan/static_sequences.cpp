@@ -82,7 +82,7 @@ StaticSequences::Unrolled StaticSequences::sequence_insert(const onnx::Node& nod
 
 StaticSequences::Unrolled StaticSequences::sequence_erase(const onnx::Node& node) {
   const Names* known = elements_of(node.inputs[0]);
-  if (!known || known->size() < 2) return {};  // an empty one has no element that tells its type
+  if (!known || known->size() < 2) return {};  // an empty sequence has no element to give its type
   Names elements = *known;
   const std::size_t last = elements.size() - 1;
   const auto place = node.has_input(1) ? position(node, 1, elements.size(), last) : last;
@@ -150,7 +150,7 @@ StaticSequences::Unrolled StaticSequences::split_to_sequence(const onnx::Node& n
   return result;
 }
 
-/// Names that nobody has: "name/0", ...
+/// Unused names: "name/0", ...
 StaticSequences::Names StaticSequences::parts_of(const std::string& name, std::size_t count) {
   Names parts;
   for (std::size_t i = 0; i < count; ++i) {
@@ -166,7 +166,7 @@ const StaticSequences::Names* StaticSequences::elements_of(const std::string& na
   return place == elements_.end() ? nullptr : &place->second;
 }
 
-/// Whether they are tensors of one type; what they are otherwise, the operator says when it runs.
+/// Whether the elements are tensors of one type. The operator reports other cases when it runs.
 bool StaticSequences::are_alike(const Names& elements) const {
   const Draft::Slot& first = draft_.at(elements.front());
   return std::ranges::all_of(elements, [&](const std::string& name) {
@@ -175,14 +175,14 @@ bool StaticSequences::are_alike(const Names& elements) const {
   });
 }
 
-/// Input `i` of the node, or null where it is not known.
+/// Input `i` of the node, or null if unknown.
 const Tensor* StaticSequences::constant(const onnx::Node& node, std::size_t i) const {
   const Draft::Slot& slot = draft_.at(node.inputs[i]);
   const bool known = slot.origin == Draft::Origin::constant && slot.value->is_tensor();
   return known ? &slot.value->tensor() : nullptr;
 }
 
-/// The position that input `i` says, from the front; nothing where it is not known, or wrong.
+/// The position in input `i`, counted from the front; empty if unknown or invalid.
 std::optional<std::size_t> StaticSequences::position(const onnx::Node& node, std::size_t i,
                                                      std::size_t size, std::size_t last) const {
   const Tensor* given = constant(node, i);
@@ -193,7 +193,7 @@ std::optional<std::size_t> StaticSequences::position(const onnx::Node& node, std
   return std::size_t(from_front);
 }
 
-/// The sizes of the parts of a dimension of `size`; nothing where they are not known, or wrong.
+/// The sizes of the parts of a dimension of `size`; empty if unknown or invalid.
 std::optional<std::vector<std::int64_t>> StaticSequences::lengths(const onnx::Node& split,
                                                                   std::int64_t size) const {
   constexpr std::size_t kSplit = nodes::SplitToSequence::In::split;

@@ -11,25 +11,25 @@
 
 namespace d5 {
 
-/// Takes sequences out of a graph that is to be differentiated, for gradients are tensors: of a
-/// sequence whose elements have a name each while compiling, every reader of one element reads that
-/// tensor.
+/// Removes sequences from a graph that is to be differentiated, because only tensors have
+/// gradients. If all elements of a sequence are known by name at compile time, every reader of an
+/// element reads that tensor.
 ///
 ///     SplitToSequence -> SequenceAt            becomes Split -> Identity
 ///     SequenceConstruct -> ConcatFromSequence  becomes Concat
 ///
-/// A sequence stays one where only running tells how many elements it has or which one is read (an
-/// input, an output of If, Loop, Scan or SequenceMap, a split of an unknown shape), and for graphs
-/// in graphs that capture it.
+/// A sequence stays if its length, or the index that is read, is known only at run time (an input,
+/// an output of If, Loop, Scan or SequenceMap, a split of an unknown shape), and for nested graphs
+/// that capture it.
 class StaticSequences {
  public:
-  /// `draft` is resolved up to the node that is asked for.
+  /// `draft` must be resolved up to the requested node.
   explicit StaticSequences(Draft& draft);
 
-  /// The nodes that do with tensors what `node` does with a sequence; nothing: it stays.
+  /// Nodes that replace `node`, on tensors instead of a sequence; empty if it stays.
   [[nodiscard]] std::optional<std::vector<onnx::Node>> unrolled(const onnx::Node& node);
-  /// The node that makes the sequence of that name for who reads it as a whole; nothing: there is
-  /// none, or it is made.
+  /// The node that makes the sequence of that name for a reader of the whole; empty if there is
+  /// none, or it was made already.
   [[nodiscard]] std::optional<onnx::Node> construct(const std::string& name) const;
 
  private:
@@ -54,7 +54,7 @@ class StaticSequences {
 
   Draft& draft_;
   std::set<std::string> taken_;            ///< names, by the graph or by parts
-  std::map<std::string, Names> elements_;  ///< of each sequence, the names of its tensors
+  std::map<std::string, Names> elements_;  ///< names of each sequence's tensors
 };
 
 }  // namespace d5

@@ -7,11 +7,11 @@
 
 namespace d5 {
 
-/// Of the nodes that stand for transfers in a plan.
+/// Domain of transfer nodes in a plan.
 inline constexpr const char* kTransferDomain = "d5";
 
-/// When the last copy that was queued from the host's memory has read it: until then that memory
-/// must not change.
+/// Event of the last copy queued from the host's memory: until it has passed, that memory must not
+/// change.
 struct HostReads {
   std::shared_ptr<Moment> last;
 
@@ -20,21 +20,22 @@ struct HostReads {
   }
 };
 
-/// What a transfer means: the same values elsewhere.
+/// A transfer: the same values on another device or in another layout.
 class Transfer final : public MovingOperator {
  public:
   /// `to`: where, and how arranged.
   explicit Transfer(TensorDesc to) : to_(std::move(to)) {}
   std::vector<ValueDesc> infer(const InferContext&) const override { return {to_}; }
   Places gradients() const override { return {0}; }
-  /// Its kernels are made by `add_transfers`, which knows both ends. Throws: Unsupported.
+  /// Throws: Unsupported; `add_transfers`, which knows both ends, makes the kernels.
   std::unique_ptr<Kernel> plan(PlanContext& context) const override;
 
  private:
   TensorDesc to_;
 };
 
-/// A copy between devices, and of its gradient the other way. It waits where the host reads next.
+/// A copy between devices, and of its gradient in the other direction. It waits if the host reads
+/// next.
 class CopyKernel final : public Kernel {
  public:
   explicit CopyKernel(HostReads& host_reads) : host_reads_(host_reads) {}

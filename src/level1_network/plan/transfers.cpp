@@ -24,7 +24,7 @@ TensorDesc row_major(TensorDesc desc) {
   return desc;
 }
 
-/// Builds the list of steps anew, with transfers before those who need them.
+/// Rebuilds the list of steps, with transfers before the steps that need them.
 class Transfers {
  public:
   explicit Transfers(Draft& draft) : draft_(draft) {}
@@ -45,7 +45,7 @@ class Transfers {
     for (const auto& [constant, output] : draft_.request.updates) {
       draft_.updates[constant] = &brought(draft_.at(output), {}, false);
     }
-    // Gradients are in rows, as the readers that pass them on find the value.
+    // Gradients are row-major, because the readers that pass them on read the value as row-major.
     for (auto& [name, slot] : draft_.asked) slot = &plain(*slot, slot->reached);
     list_backward();
   }
@@ -83,7 +83,7 @@ class Transfers {
     });
   }
 
-  /// `slot` as it is found on `device`; row-major unless its arrangement may stay.
+  /// The copy of `slot` on `device`; row-major unless its arrangement may stay.
   Slot& brought(Slot& slot, Device device, bool with_gradient, bool as_it_is = false) {
     if (!slot.desc.is_tensor()) return slot;
     const Device from = slot.desc.tensor.device;
@@ -95,7 +95,7 @@ class Transfers {
     return sent(near, placed(near.desc.tensor, device), with_gradient);
   }
 
-  /// `slot` as it is found on `device`, in this arrangement.
+  /// The copy of `slot` on `device`, in this arrangement.
   Slot& arranged(Slot& slot, Device device, const std::shared_ptr<const Arrangement>& wanted) {
     const TensorDesc& desc = slot.desc.tensor;
     TensorDesc to = placed(desc, device);
@@ -107,7 +107,7 @@ class Transfers {
     return sent(direct ? slot : brought(slot, device, false), to, false);
   }
 
-  /// `slot` in row-major order, on its device. Kernels that arrange have no backward: a gradient
+  /// The row-major copy of `slot`, on its device. Kernels that arrange have no backward: a gradient
   /// ends there.
   Slot& plain(Slot& slot, bool with_gradient = false) {
     if (!slot.desc.is_tensor() || !slot.desc.tensor.arrangement) return slot;
@@ -120,7 +120,7 @@ class Transfers {
     Slot* from;
     TensorDesc to;
     Slot* slot;
-    std::size_t step;  ///< in the draft; none for a constant
+    std::size_t step;  ///< index in the draft; none for a constant
   };
   static constexpr std::size_t kNoStep = std::size_t(-1);
 
@@ -197,7 +197,7 @@ class Transfers {
     return step;
   }
 
-  /// Steps run backward in the reverse of their order.
+  /// Lists the backward steps in reverse order of the forward steps.
   void list_backward() {
     draft_.backward.clear();
     for (auto step = draft_.steps.rbegin(); step != draft_.steps.rend(); ++step) {

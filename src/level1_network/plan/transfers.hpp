@@ -5,10 +5,10 @@
 
 namespace d5 {
 
-/// After kernels were chosen: a step of its own wherever a value is on another device, or arranged
-/// in another way, than who reads it expects; once for all readers. Outputs of the network end on
-/// the host if the request says so, and what overwrites constants does.
-/// Throws: Unsupported where nobody can reorder, MemoryError.
+/// Adds a transfer step, after kernels were selected, wherever a value's device or layout differs
+/// from what a reader expects; one for all readers. Outputs of the network end on the host if the
+/// request says so; so do the new values of constants.
+/// Throws: Unsupported if no framework can reorder; MemoryError.
 void add_transfers(Draft& draft);
 
 }  // namespace d5

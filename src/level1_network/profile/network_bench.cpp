@@ -17,7 +17,7 @@
 namespace d5 {
 namespace {
 
-/// Long runs end within, where they are interrupted; to short ones an observer costs too much.
+/// Lets long runs end early when interrupted; for short runs an observer would cost too much.
 void end_within_runs(const Subject& subject, const Interrupt& interrupt) {
   constexpr double kLongSeconds = 0.1;
   if (!interrupt.possible()) return;
@@ -28,7 +28,7 @@ void end_within_runs(const Subject& subject, const Interrupt& interrupt) {
   subject.events.front()->add(std::make_shared<ExecutionInterrupt>(interrupt));
 }
 
-/// `measure_side_by_side` with a profile of each subject, whose records follow its own.
+/// `measure_side_by_side` with a profile of each subject; its records follow the subject's own.
 std::vector<Measurement> measure_profiled(const std::vector<Subject>& subjects,
                                           std::vector<MetricChoice> metrics,
                                           const MeasureOptions& options) {
@@ -45,8 +45,7 @@ std::vector<Measurement> measure_profiled(const std::vector<Subject>& subjects,
   return results;
 }
 
-/// What a record says of how the network was changed, where its nodes run, and what its executor
-/// was held to.
+/// Adds conditions to a record: transforms, placement, and the executor's limits.
 void note_conditions(Measurement& record, const NetworkBenchOptions& options) {
   if (!options.transforms.empty())
     record.conditions["transform"] = identity(to_words(options.transforms));
@@ -110,7 +109,8 @@ std::vector<Measurement> bench_side_by_side(
   for (auto& result : results) {
     result.artefacts = artefacts;
     note_conditions(result, options);
-    result.command = line.text();  // of all: what was measured interleaved is so again
+    result.command = line.text();  // one command for all, so that the measurement is interleaved
+                                   // again
   }
   return results;
 }
@@ -133,7 +133,7 @@ std::vector<Measurement> plan_in_each(
 
 namespace {
 
-/// Of who runs `model` for `sizes`, the network that `transforms` make of it.
+/// Judge of executors of `model` for `sizes`, after `transforms`.
 std::shared_ptr<NetworkJudge> judge_of(const std::string& model, const OpenSizes& sizes,
                                        const ExecutorOptions& execution,
                                        const TransformChain& transforms, double most_seconds,
@@ -153,7 +153,7 @@ Subject judged_subject(const std::string& model, const std::string& framework,
                        const Interrupt& interrupt, const std::shared_ptr<NetworkJudge>& judge,
                        SharedDrawing& drawing) {
   Network network = open_model(model, run_wishes(framework, sizes, execution), transforms);
-  // Held against the network before them, which transforms that round are not.
+  // Compared with the untransformed network, except after transforms that round.
   if (kept_by(transforms) != Keeps::rounded) forget_doubt(network);
   const std::shared_ptr<GraphExecutor> executor =
       open_executor(framework, std::move(network), execution);

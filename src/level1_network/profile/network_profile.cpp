@@ -20,7 +20,7 @@ bool NetworkProfile::is(std::size_t place, const StepInfo& step) const {
 }
 
 std::size_t NetworkProfile::place_of(const StepInfo& step) {
-  // Mostly the one after the last one comes; at the end of a graph, its first, or that of the run.
+  // The next step usually comes; at the end of a graph, the graph's first step or the run's.
   const std::size_t holder = open_.empty() ? kNone : open_.back().step;
   const std::size_t first = holder == kNone ? 0 : sums_[holder].first_within;
   for (const std::size_t likely : {last_ + 1, first}) {

@@ -48,14 +48,14 @@ std::string run_line(const std::string& model, const std::string& word,
   return line.append(execution_line(options.execution)).append(options.command_options).text();
 }
 
-/// Whether some output holds no numbers.
+/// Whether some output is not evidence of a computation, as one of NaNs alone.
 bool says_nothing(const ValueMap& outputs) {
   return std::ranges::any_of(outputs, [](const auto& output) {
     return !detail::evidence_in(output.second).lack(detail::Expectation::computed).empty();
   });
 }
 
-/// What is known of a run before it.
+/// The parts of a run's record that are known before it.
 Measurement run_record(const std::string& model, const std::string& word,
                        const NetworkRunOptions& options) {
   Measurement record{.subject = model_name(model),

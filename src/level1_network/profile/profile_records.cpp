@@ -13,7 +13,7 @@ namespace {
 
 using Step = NetworkProfile::Step;
 
-/// A way to put steps together.
+/// A way of grouping steps.
 struct Grouping {
   const char* by;
   std::function<std::string(const Step&)> name;
@@ -28,7 +28,7 @@ const std::array<Grouping, 3>& groupings() {
   return all;
 }
 
-/// Steps of one name and direction, in the order in which they first ran.
+/// Steps of one name and direction, in order of their first run.
 struct Group {
   std::string name;
   std::vector<const Step*> steps;
@@ -51,7 +51,7 @@ void add_samples(const std::vector<double>& samples, std::vector<double>& total)
   std::ranges::transform(total, samples, total.begin(), std::plus<>());
 }
 
-/// What all `steps` took together, sample by sample.
+/// Total time of `steps`, sample by sample.
 std::vector<double> seconds_of(const std::vector<const Step*>& steps) {
   std::vector<double> total;
   for (const Step* step : steps) add_samples(step->seconds, total);
@@ -64,8 +64,7 @@ void add(const Cost& cost, Cost& total) {
   total.bytes_written += cost.bytes_written;
 }
 
-/// The seconds of each step with all that ran in the graphs that it holds; empty for a step that
-/// holds no graph.
+/// The seconds of each step including its nested graphs; empty for a step without nested graphs.
 std::vector<std::vector<double>> seconds_with_graphs(const std::vector<Step>& steps) {
   std::vector<std::vector<double>> within(steps.size());
   for (std::size_t i = steps.size(); i-- > 0;) {  // a graph's steps come after its holder
@@ -76,8 +75,8 @@ std::vector<std::vector<double>> seconds_with_graphs(const std::vector<Step>& st
   return within;
 }
 
-/// The records of one group. Each second counts once: a node that holds graphs has a record of its
-/// time with theirs beside its own.
+/// The records of one group. Each second counts once: a node with nested graphs has a second record
+/// of its time including theirs.
 class GroupRecords {
  public:
   GroupRecords(const Group& group, const Grouping& grouping, const Measurement& profiled,
@@ -141,7 +140,7 @@ class GroupRecords {
     result.statistic = statistic;
     result.samples = std::move(samples);
     if (quantity != Quantity::bytes) return result;
-    result.status = Status::passed;  // counted, whatever is said of the time
+    result.status = Status::passed;  // a count, valid even if the time is doubtful
     result.reason.clear();
     return result;
   }
@@ -151,7 +150,7 @@ class GroupRecords {
   std::vector<double> seconds_, with_graphs_ = {};
 };
 
-/// The part of whole runs that all steps took.
+/// The share of all steps in whole runs.
 Measurement steps_share(const Measurement& profiled, const std::vector<double>& all) {
   Measurement record = profiled;
   record.metric = "steps_share";

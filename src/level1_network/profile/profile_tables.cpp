@@ -28,7 +28,7 @@ struct Row {
   [[nodiscard]] const Measurement& time() const { return *metrics.at("time"); }
 };
 
-/// The rows of one table, the costliest first.
+/// The rows of one table, in descending order of cost.
 std::vector<Row> rows_of(const std::vector<const Measurement*>& records, const std::string& by) {
   std::vector<Row> rows;
   for (const Measurement* m : records) {
@@ -110,7 +110,7 @@ std::string text_of(const Measurement& profiled, const Measurement* time,
   const auto operators = rows_of(records, "operator");
   const auto nodes = rows_of(records, "node"), layers = rows_of(records, "layer");
   text += '\n' + table_of(operators, "operator", format);
-  // A network whose names have no parts has no layers to tell.
+  // A network whose names have no parts has no layers.
   if (layers.size() < nodes.size()) text += '\n' + table_of(layers, "layer", format);
   return text + '\n' + table_of(nodes, "node", format);
 }

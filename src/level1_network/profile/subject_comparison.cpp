@@ -11,7 +11,7 @@
 namespace d5 {
 namespace {
 
-/// What is no operator may be a network's name, misspelt.
+/// A word that is not an operator may be a misspelt network.
 OperatorCase only_case(const std::string& word, std::uint64_t seed) {
   try {
     const auto cases = read_case_words({word}, seed);
@@ -24,7 +24,7 @@ OperatorCase only_case(const std::string& word, std::uint64_t seed) {
   }
 }
 
-/// One that cannot run has records that say why.
+/// A subject that cannot run has records with the reason.
 Subject subject_of(const std::string& word, const std::string& framework,
                    const SubjectComparisonOptions& options) {
   const std::uint64_t seed = options.measuring.seed;

@@ -14,8 +14,8 @@
 namespace d5 {
 namespace {
 
-/// With sizes that nobody asked for raised to what the network's strides make one element of: of
-/// smaller pictures a detector sees nothing.
+/// Raises unrequested sizes to the network's total strides, because a detector sees nothing in
+/// smaller pictures.
 OpenSizes raised_to_strides(const Network& network, const OpenSizes& sizes,
                             const std::vector<OpenDim>& dims) {
   OpenSizes raised = sizes;
@@ -31,14 +31,14 @@ OpenSizes raised_to_strides(const Network& network, const OpenSizes& sizes,
   return raised;
 }
 
-/// Those of `inputs` whose rank no size by an axis tells.
+/// Subset of `inputs` whose rank is not given by sizes of axes.
 std::vector<std::string> without_rank(std::vector<std::string> inputs, const OpenSizes& sizes) {
   std::erase_if(inputs,
                 [&](const auto& input) { return sizes.by_name.contains(axis_name(input, 0)); });
   return inputs;
 }
 
-/// The channels that the convolution of an input has weights for; 0 where there is none.
+/// Number of channels in the weights of an input's convolution; 0 without a convolution.
 std::int64_t channels_of(const Network& network, const std::string& input) {
   for (const auto& node : network.graph().nodes) {
     if (node.op_type != "Conv" || !node.has_input(1) || node.inputs[0] != input) continue;
@@ -51,11 +51,11 @@ std::int64_t channels_of(const Network& network, const std::string& input) {
   return 0;
 }
 
-/// `sizes` with a rank for all `inputs`, the batch first, and the sizes that go through the
-/// network. Nothing where none do: then `sizes` stay as they are, and the inputs unknown.
+/// `sizes` with a rank for all `inputs`, the batch first, and sizes that the network accepts. Empty
+/// if there are none; `sizes` then stay the same and the inputs unknown.
 std::optional<OpenSizes> with_rank(const Network& network, const OpenSizes& sizes,
                                    const std::vector<std::string>& inputs) {
-  // Those of rows, of pictures, of sounds and sequences, of lists, of clips.
+  // Ranks of rows, pictures, sounds and sequences, lists, clips.
   constexpr std::array<std::size_t, 5> kRanks{2, 4, 3, 1, 5};
   std::vector<std::pair<OpenSizes, std::vector<std::string>>> trials;
   for (const std::size_t rank : kRanks) {

@@ -6,13 +6,13 @@
 
 namespace d5 {
 
-/// `sizes`, or where these do not go through the network (a window that is larger than a picture,
-/// halves that are no whole numbers) with the least that d5 found of each open dimension for which
-/// none was asked by name; the batch stays, where it can. Inputs of any rank have the first of
-/// usual ranks that goes through, as sizes "x:0", "x:1"; where none does they stay unknown.
+/// Returns `sizes` if they fit the network. Otherwise each open dimension that was not given by
+/// name gets the least size that d5 found (a window may be larger than a picture, or a half not an
+/// integer); the batch stays if possible. An input of any rank gets the first usual rank that fits,
+/// as sizes "x:0", "x:1"; if none fits it stays unknown.
 ///
-/// Nodes' own rules tell, for sizes up to 32768 and inputs up to 256 MiB; nothing is run.
-/// Throws: ShapeError with the node that refuses, and what sizes it would take.
+/// Sizes are checked by the nodes' own rules, up to 32768 and inputs up to 256 MiB; nothing is run.
+/// Throws: ShapeError with the node that rejects them, and sizes that would fit.
 [[nodiscard]] OpenSizes fitting_sizes(const Network& network, const OpenSizes& sizes);
 
 }  // namespace d5

@@ -17,8 +17,8 @@
 namespace d5 {
 namespace {
 
-/// A batch of 1 stays one: only what is no batch becomes longer, and first axes of inputs that have
-/// no other.
+/// A batch of 1 stays 1: only dimensions other than the batch become longer, and first axes of
+/// inputs that have no other.
 bool is_length(const OpenDim& dim, const Network& network) {
   if (!dim.is_first) return true;
   return std::ranges::all_of(dim.places, [&](const auto& place) {

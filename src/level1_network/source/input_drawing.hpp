@@ -9,15 +9,14 @@
 
 namespace d5 {
 
-/// How values are drawn. The first way is the usual one; the others are for networks whose answers
-/// on it say nothing (NaN, a constant).
+/// A way of drawing values. The first is the usual one; the others are for networks whose outputs
+/// are not evidence in the usual way (NaN, a constant).
 struct InputDrawing {
-  /// Truths are true, and whole numbers 1 that are masks, or that nothing says more of; indices and
-  /// lengths stay within their ranges.
+  /// Booleans are true, and integers 1 if they are masks or unconstrained; indices and lengths stay
+  /// within their ranges.
   bool masks_of_ones = false;
-  bool longer =
-      false;  ///< open lengths that are 1, and that nobody asked for, are 8, or 2 and more
-  /// Real numbers lie between these; both 0: they are normal.
+  bool longer = false;  ///< unrequested open lengths of 1 become 8, or 2 and more
+  /// Interval of real numbers; both 0: normal distribution.
   double least = 0, most = 0;
 };
 
@@ -31,18 +30,19 @@ inline constexpr InputDrawing kInputDrawings[] = {
     {.masks_of_ones = true, .longer = true, .least = 0, .most = 256},  // pixels
 };
 
-/// What is made of `usual`, drawn in one of these ways; `asked` are sizes that stay. Nothing where
-/// all would be as it is.
+/// Draws the made part of `usual` in one of these ways; `asked` are sizes that stay. Empty if
+/// nothing would change.
 [[nodiscard]] std::optional<NetworkInputs> drawn_otherwise(const Network& network,
                                                            const NetworkInputs& usual,
                                                            const OpenSizes& asked,
                                                            std::uint64_t seed, std::size_t drawing);
 
-/// How many outputs say nothing on such values. Throws: Error where the network cannot take them.
+/// Number of outputs that are not evidence on such values. Throws: Error if the network rejects
+/// them.
 using SayNothing = std::function<std::size_t(const ValueMap& inputs)>;
 
-/// `usual`, or where outputs say nothing on it what is drawn in the first way in which all say
-/// something, otherwise in the one in which most do. What was given stays.
+/// Returns `usual` if all outputs are evidence on it; otherwise the first way with this property,
+/// or the way in which most outputs are evidence. Given values stay.
 [[nodiscard]] NetworkInputs inputs_that_tell(const Network& network, const NetworkInputs& usual,
                                              const OpenSizes& asked, std::uint64_t seed,
                                              const SayNothing& say_nothing);

@@ -10,12 +10,12 @@
 
 namespace d5 {
 
-/// A size that nothing takes is a misprint. Throws: as `input_descs`.
+/// Throws: as `input_descs`; an unused size counts as a typing error.
 void expect_taken(const Network& network, const OpenSizes& sizes);
 
-/// Random values of the inputs that are not `given`, for sizes that hold, in a range that the
-/// network can take. What nothing reads and cannot be made is left out. Throws: Unsupported for
-/// another that cannot be made.
+/// Random values for inputs that are not `given`, with sizes in effect, in a range that the network
+/// accepts. An unread input that cannot be made is left out.
+/// Throws: Unsupported for any other that cannot be made.
 [[nodiscard]] ValueMap made_inputs(const Network& network, const OpenSizes& sizes,
                                    const ValueMap& given, std::uint64_t seed,
                                    const InputDrawing& drawing = {});

@@ -11,9 +11,9 @@
 
 namespace d5 {
 
-/// Random values for the input `name`, the same for the same name, type and seed: whole numbers of
-/// `range`, otherwise normal reals and integers from [0, 10), if `drawing` has no other way.
-/// Throws: Unsupported for an element type that holds no numbers.
+/// Random values for the input `name`, the same for the same name, type and seed: integers from
+/// `range`, otherwise normal reals and integers from [0, 10), unless `drawing` says otherwise.
+/// Throws: Unsupported for a non-numeric element type.
 [[nodiscard]] Tensor made_value(const std::string& name, const TensorDesc& desc,
                                 const std::optional<ValueRange>& range, std::uint64_t seed,
                                 const InputDrawing& drawing = {});

@@ -26,7 +26,7 @@ bool is_path(const std::string& model) {
          model.find('/') != std::string::npos;
 }
 
-/// The path of the model's file; empty for a built-in network, and for a case.
+/// The path of the model's file; empty for a built-in network and for a case.
 std::string file_of(const std::string& model) {
   if (is_test_folder(model)) return onnx::open_test_folder(model).model_path;
   return is_path(model) ? model : "";
@@ -42,21 +42,21 @@ std::vector<std::string> lines_of(const std::vector<CaseLine>& cases) {
   return lines;
 }
 
-/// Throws: NotFound, which knows an operator whose shapes went astray.
+/// Throws: NotFound, with a hint if the word is an operator without shapes.
 const ModelEntry& entry_of(const std::string& name) {
   onnx::Node node;
   node.op_type = name;
   node.opset = onnx::newest_opset("");
   if (!models().find(name) && onnx::schema_of(node)) {
-    throw NotFound(fmt::format(
-        "network '{}' is unknown; the operator stands for a network of one node where a case is "
-        "in quotes, with its shapes: \"Gemm 2x3 3x4\"",
-        name));
+    throw NotFound(
+        fmt::format("network '{}' is unknown; for a network of one operator, give a case with its "
+                    "shapes in quotes: \"Gemm 2x3 3x4\"",
+                    name));
   }
   return models().at(name);
 }
 
-/// Of a folder that is no test folder itself.
+/// Models in a folder that is not a test folder.
 std::vector<std::string> models_in(const std::string& folder) {
   std::vector<std::string> models;
   for (const auto& entry : fs::directory_iterator(folder)) {

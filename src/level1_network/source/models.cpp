@@ -4,14 +4,14 @@
 namespace d5 {
 
 void ModelOptions::declare(OptionList& options) {
-  options.add("seed", seed, "of the initial weights");
-  options.add("with_loss", with_loss, "adds input \"label\" (int64) and scalar output \"loss\"");
+  options.add("seed", seed, "seed of the initial weights");
+  options.add("with_loss", with_loss, "add input \"label\" (int64) and scalar output \"loss\"");
   options.add("training", training, "batch normalization and dropout as in training");
 }
 
 void ClassifierOptions::declare(OptionList& options) {
   ModelOptions::declare(options);
-  options.add("classes", classes, "what it tells apart; 0: the model's own number", {.least = 0});
+  options.add("classes", classes, "number of classes; 0: the model's default", {.least = 0});
 }
 
 }  // namespace d5

@@ -51,8 +51,8 @@ void expect_fits(const NamedValue& given) {
   }
 }
 
-/// Sizes that given values have. Throws: ValueError where another was asked for, ShapeError where
-/// two values differ.
+/// Sizes of given values. Throws: ValueError if another size was asked for; ShapeError if two
+/// values differ.
 class BoundSizes {
  public:
   BoundSizes(const Network& network, const OpenSizes& asked, const ValueMap& given)
@@ -98,7 +98,7 @@ class BoundSizes {
   std::map<std::string, std::pair<std::int64_t, std::string>> origins_;
 };
 
-/// Outputs whose shape the file gets wrong, told without running.
+/// Outputs whose shape in the file is wrong, inferred without running.
 std::vector<std::string> declared_otherwise(const Network& network, const NetworkInputs& inputs) {
   ValueDescs known;
   KnownValues few;
@@ -198,8 +198,7 @@ std::string advice_on(const NetworkInputs& inputs) {
   }
   const bool several = inputs.made.size() > 1;
   return fmt::format(
-      "the values of input{} {}{} are of d5's making: give some that the network can "
-      "take, {}",
+      "the values of input{} {}{} were made by d5: give some that the network accepts, {}",
       several ? "s" : "", fmt::join(names, ", "), inputs.made.size() > kFew ? ", ..." : "",
       fmt::join(ways, " "));
 }

@@ -18,7 +18,7 @@ std::vector<const onnx::ValueInfo*> fed_inputs(const Network& network) {
   return infos;
 }
 
-/// Empty where it is not open. Exporters write "?" for a size that has no name.
+/// Empty if the dimension is fixed. Exporters write "?" for an open dimension without a name.
 std::string name_of_dim(const onnx::ValueInfo& info, std::size_t axis) {
   const onnx::Dim& dim = info.type.dims[axis];
   if (std::holds_alternative<std::int64_t>(dim)) return "";
@@ -31,7 +31,7 @@ bool is_of_any_rank(const onnx::ValueInfo& info) {
          info.type.dtype != DType::undefined;
 }
 
-/// What `sizes` has for the axes of an input, as far as they go on; none: nothing is known of it.
+/// Sizes in `sizes` for the first axes of an input; empty if there are none.
 Shape shape_by_axes(const std::string& input, const OpenSizes& sizes) {
   Shape shape;
   for (;;) {

@@ -13,22 +13,22 @@
 
 namespace d5 {
 
-/// A size that a network leaves open, wherever its inputs have it.
+/// An open dimension of a network, in all inputs that have it.
 struct OpenDim {
-  std::string name;  ///< as `OpenSizes::by_name` has it; without a name of its own INPUT:AXIS
+  std::string name;  ///< as in `OpenSizes::by_name`; INPUT:AXIS if it has no name
   std::vector<std::pair<std::string, std::size_t>> places = {};  ///< inputs and axes
   bool is_first = false;  ///< axis 0 of an input, and so perhaps a batch
 };
 /// In the order in which the inputs have them.
 [[nodiscard]] std::vector<OpenDim> open_dims(const Network& network);
 
-/// Inputs that are fed tensors of any rank. Each has the sizes that `OpenSizes::by_name` has for
-/// it, "x:0", "x:1", and so on.
+/// Inputs that accept tensors of any rank. Each takes the sizes "x:0", "x:1", and so on of
+/// `OpenSizes::by_name`.
 [[nodiscard]] std::vector<std::string> inputs_of_any_rank(const Network& network);
 /// "x:2"
 [[nodiscard]] std::string axis_name(const std::string& input, std::size_t axis);
 
-/// What the inputs are for these sizes, as `input_descs`, whose checks were made.
+/// Types and shapes of the inputs for these sizes, as `input_descs`, but without its checks.
 [[nodiscard]] std::map<std::string, ValueDesc> sized_descs(const Network& network,
                                                            const OpenSizes& sizes);
 

@@ -45,7 +45,7 @@ std::string to_line(const OpenSizes& sizes) {
 
 void refuse_sizes(const OpenSizes& sizes, const std::string& model) {
   if (sizes.batch == 1 && sizes.by_name.empty()) return;
-  throw ValueError(fmt::format("{} and {} are of inputs that d5 makes; '{}' brings its own",
+  throw ValueError(fmt::format("{} and {} are for inputs that d5 makes; '{}' brings its own",
                                option_word("batch"), option_word("dim"), printable(model)));
 }
 

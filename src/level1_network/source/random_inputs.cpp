@@ -16,7 +16,7 @@
 namespace d5 {
 namespace {
 
-/// Of inputs that are fed.
+/// Value ranges of fed inputs.
 ValueRanges ranges_of(const Network& network, const std::map<std::string, ValueDesc>& descs) {
   constexpr std::int64_t kFew = 64;
   ValueDescs known;
@@ -24,7 +24,7 @@ ValueRanges ranges_of(const Network& network, const std::map<std::string, ValueD
     if (desc.is_tensor()) known[name] = desc;
   }
   const ValueRanges ranges = value_ranges(network.graph(), infer_graph(network.graph(), known));
-  KnownValues settled;  // which tell what is in the branches that run
+  KnownValues settled;  // values that decide branches
   for (const auto& [name, range] : ranges) {
     const TensorDesc& desc = descs.at(name).tensor;
     if (range.least != range.most || desc.shape.elements() > kFew) continue;
@@ -39,8 +39,7 @@ bool is_read(const Network& network, const std::string& input) {
          std::ranges::count(network.output_names(), input) != 0;
 }
 
-/// The names of the axes of an input of any rank, as many as sizes are asked for; its first where
-/// none is.
+/// Names of the axes of an input of any rank, as many as have sizes; its first if none has.
 std::vector<std::string> axes_asked_for(const std::string& input, const OpenSizes& sizes) {
   std::vector<std::string> names{axis_name(input, 0)};
   while (sizes.by_name.contains(names.back())) names.push_back(axis_name(input, names.size()));
@@ -70,8 +69,8 @@ void expect_taken(const Network& network, const OpenSizes& sizes) {
       });
   if (sizes.batch != 1 && known.empty() && any_rank.empty() && !has_batch) {
     throw ValueError(
-        fmt::format("a batch of {} cannot be set: the model leaves no dimension open; its own "
-                    "sizes stand in 'd5 net show'",
+        fmt::format("a batch of {} cannot be set: the model leaves no dimension open; 'd5 net "
+                    "show' prints its sizes",
                     sizes.batch));
   }
 }

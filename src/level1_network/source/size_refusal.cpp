@@ -14,7 +14,7 @@
 namespace d5 {
 namespace {
 
-/// What sizes of one dimension go through, seen from one that was asked for, or found.
+/// Sizes of one dimension that fit, near a requested or found one.
 struct NearSizes {
   std::int64_t nearest = 0;  ///< 0: none
   std::string words = {};    ///< "must be a multiple of 32", "must be 7 or more", ...
@@ -63,7 +63,7 @@ class NearSearch {
     sizes_.by_name[name_] = size;
     return trial_.fits(sizes_);
   }
-  /// As far as some of them tell.
+  /// Whether a sample of the sizes from `least` on all fit.
   bool all_from(std::int64_t least) {
     for (std::int64_t further = 5; further <= kFarthest; further += 19) {
       if (!fits(least + further)) return false;
@@ -86,7 +86,7 @@ class NearSearch {
   std::string name_;
 };
 
-/// Asked sizes do not go through: says which would, where any do.
+/// The message for sizes that the network refuses, with sizes that it accepts if there are any.
 class SizeRefusal {
  public:
   SizeRefusal(const Network& network, const SizeTrial& trial, const OpenSizes& asked,
@@ -110,7 +110,7 @@ class SizeRefusal {
   }
 
  private:
-  /// Where this one alone is wrong.
+  /// Reports a single dimension that is wrong.
   void raise_for(const std::string& name, std::int64_t size) const {
     trial_.renew();
     OpenSizes others = asked_;
@@ -130,7 +130,7 @@ class SizeRefusal {
     const std::string why = trial_.refusal_with(others);
     throw told(why.empty() ? trial_.refusal() : why, {need(name, near)}, {way(name, near.nearest)});
   }
-  /// Where several are, but multiples of one number would do.
+  /// Reports several wrong dimensions for which multiples of one number would fit.
   void raise_for_all() const {
     trial_.renew();
     for (std::int64_t power = 2; power <= 128 && asked_.by_name.size() > 1; power *= 2) {
@@ -146,12 +146,12 @@ class SizeRefusal {
     }
   }
   [[noreturn]] void raise_without_way() const {
-    throw ShapeError(fmt::format(
-        "{}; none of the sizes from {} to {} that d5 tried for {} goes through the network '{}': "
-        "give sizes that do, {}, or an input, {}",
-        trial_.refusal(), SizeSearch::kLeast, SizeSearch::kMost, fmt::join(all_, ", "),
-        printable(network_.name()), option_word("dim", printable(all_.front()) + "=SIZE"),
-        own_input()));
+    throw ShapeError(
+        fmt::format("{}; none of the sizes from {} to {} that d5 tried for {} fits the network "
+                    "'{}': give sizes that do, {}, or an input, {}",
+                    trial_.refusal(), SizeSearch::kLeast, SizeSearch::kMost, fmt::join(all_, ", "),
+                    printable(network_.name()),
+                    option_word("dim", printable(all_.front()) + "=SIZE"), own_input()));
   }
 
   static std::string need(const std::string& name, const NearSizes& near) {

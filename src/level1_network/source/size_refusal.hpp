@@ -8,8 +8,8 @@
 
 namespace d5 {
 
-/// For sizes that were asked for, those of `trial`, and that do not go through. Throws: ShapeError
-/// with the node that refuses, what sizes would do, and how to give them.
+/// Refuses the requested sizes of `trial`, which do not fit.
+/// Throws: ShapeError with the node that rejects them, sizes that would fit, and how to give them.
 [[noreturn]] void refuse_unfit_sizes(const Network& network, const SizeTrial& trial,
                                      const OpenSizes& asked, const std::vector<OpenDim>& dims);
 

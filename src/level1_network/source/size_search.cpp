@@ -10,15 +10,15 @@
 namespace d5 {
 namespace {
 
-constexpr std::size_t kMostDims = 6;  // that are raised by themselves
+constexpr std::size_t kMostDims = 6;  // limit on dimensions that are raised separately
 
-/// Powers of two, and sizes at which pictures and sounds often are.
+/// Powers of two, and usual sizes of images and sounds.
 constexpr std::array<std::int64_t, 28> kUsual{
     1,   2,   3,   4,   8,   16,  24,  32,  48,   64,   80,   96,   112,   128,
     160, 192, 224, 256, 320, 384, 448, 512, 1024, 2048, 4096, 8192, 16384, 32768};
 static_assert(kUsual.front() == SizeSearch::kLeast && kUsual.back() == SizeSearch::kMost);
 
-/// The usual sizes, and those that weights have: a sum over an open size asks for one of them.
+/// The usual sizes, and sizes of weights: a product over an open dimension needs one of these.
 std::vector<std::int64_t> sizes_of_weights(const Network& network) {
   constexpr std::size_t kMany = 64;
   std::set<std::int64_t> sizes(kUsual.begin(), kUsual.end());
@@ -31,7 +31,7 @@ std::vector<std::int64_t> sizes_of_weights(const Network& network) {
   return {sizes.begin(), sizes.end()};
 }
 
-/// Which of so many dimensions are raised, as bits: the fewest first.
+/// Subsets of the dimensions to raise, as bits, the smallest first.
 std::vector<std::uint32_t> choices_of(std::size_t dims) {
   std::vector<std::uint32_t> masks((std::size_t{1} << dims) - 1);
   for (std::uint32_t i = 0; i < masks.size(); ++i) masks[i] = i + 1;
@@ -69,7 +69,7 @@ std::optional<OpenSizes> SizeSearch::raised_alike(std::span<const std::int64_t> 
   return {};
 }
 
-/// Two that need a size of their own each.
+/// Raises two dimensions that need different sizes.
 std::optional<OpenSizes> SizeSearch::raised_apart() const {
   for (std::size_t i = 0; i < free_.size(); ++i) {
     for (std::size_t k = i + 1; k < free_.size(); ++k) {

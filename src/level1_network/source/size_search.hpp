@@ -11,11 +11,11 @@
 
 namespace d5 {
 
-/// Looks for the smallest sizes that go through: few of the `free` dimensions raised from those of
-/// `sizes`, and each as little as can be.
+/// Searches for the smallest sizes that fit: as few of the `free` dimensions as possible are raised
+/// from `sizes`, and each as little as possible.
 class SizeSearch {
  public:
-  static constexpr std::int64_t kLeast = 1, kMost = 32768;  ///< that are tried
+  static constexpr std::int64_t kLeast = 1, kMost = 32768;  ///< range of tried sizes
 
   SizeSearch(const SizeTrial& trial, const Network& network, OpenSizes sizes,
              std::vector<std::string> free);

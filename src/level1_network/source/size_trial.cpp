@@ -22,7 +22,7 @@ void SizeTrial::renew() const {
 }
 
 bool SizeTrial::fits(const OpenSizes& sizes) const {
-  constexpr double kMostBytes = double(std::size_t{256} << 20);  // of an input
+  constexpr double kMostBytes = double(std::size_t{256} << 20);  // limit on an input
   if (left_ == 0) return false;
   --left_;
   for (const auto& [name, desc] : sized_descs(network_, sizes)) {

@@ -10,17 +10,17 @@
 
 namespace d5 {
 
-/// Whether sizes go through a network, by its nodes' own rules: nothing is run or allocated.
+/// Checks whether sizes fit a network, by its nodes' own rules: nothing is run or allocated.
 class SizeTrial {
  public:
   SizeTrial(const Network& network, const OpenSizes& sizes);
 
-  /// Of the first sizes; empty where they go through.
+  /// Reason why the first sizes do not fit; empty if they fit.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   [[nodiscard]] std::string refusal_with(const OpenSizes& sizes) const;
-  /// Also whether the inputs are not too large for d5 to make.
+  /// Also checks whether d5 can allocate the inputs.
   [[nodiscard]] bool fits(const OpenSizes& sizes) const;
-  /// A search takes no longer than about a second: once so many nodes were asked, nothing fits.
+  /// Renews the budget of a search, about one second: after that many nodes nothing fits.
   void renew() const;
 
  private:

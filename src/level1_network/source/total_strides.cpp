@@ -17,7 +17,7 @@ using Strides = std::vector<double>;
 constexpr std::array<std::string_view, 8> kSmaller = {
     "AveragePool", "Conv",    "ConvInteger", "FusedConv",
     "LpPool",      "MaxPool", "QLinearConv", "QLinearAveragePool"};
-/// Behind them the axes are others, or gone.
+/// Operators that change or remove axes.
 constexpr std::array<std::string_view, 14> kEnd = {
     "Flatten", "Gather",    "Gemm",       "GlobalAveragePool", "GlobalMaxPool",
     "MatMul",  "ReduceMax", "ReduceMean", "ReduceSum",         "Reshape",
@@ -27,7 +27,7 @@ bool is_among(std::span<const std::string_view> operators, const onnx::Node& nod
   return std::ranges::find(operators, node.op_type) != operators.end();
 }
 
-/// Of a Resize or an Upsample whose scales are constant.
+/// Scales of a Resize or an Upsample, if constant; otherwise 1.
 Strides scales_of(const onnx::Node& node, const onnx::Graph& graph, std::size_t axes) {
   Strides scales(axes, 1);
   for (const auto& input : node.inputs) {

@@ -9,9 +9,9 @@
 
 namespace d5 {
 
-/// By how much convolutions and poolings make `input`, NxCx..., smaller where it is smallest: a
-/// number for each dimension from the third on. Fewer elements than that, and what lies there has
-/// less than one. Nodes that move axes end a path.
+/// Total stride of convolutions and poolings from `input`, NxCx..., to its smallest descendant: one
+/// number for each dimension from the third on. An input with fewer elements leaves less than one
+/// there. Nodes that move axes end a path.
 [[nodiscard]] std::vector<std::int64_t> total_strides(const onnx::Graph& graph,
                                                       const std::string& input);
 

@@ -26,8 +26,8 @@ bool is_known(const std::string& path) {
   return is_archive(path) || is_npy(path) || path.ends_with(".pb");
 }
 
-/// NAME=PATH, of which both may hold '=': cut at the last behind which `is_path` holds, or at the
-/// last of all. A word without '=' is a path.
+/// Splits NAME=PATH, in which both may contain '=': at the last '=' after which `is_path` holds, or
+/// at the last one. A word without '=' is a path.
 template <class IsPath>
 ValueFile named_path(const std::string& word, const IsPath& is_path) {
   const auto last = word.rfind('=');
@@ -39,7 +39,7 @@ ValueFile named_path(const std::string& word, const IsPath& is_path) {
   return {word.substr(0, last), word.substr(last + 1)};
 }
 
-/// A file that is there is one, whatever its name.
+/// An existing file is a path, whatever its name.
 ValueFile file_of_word(const std::string& word) {
   const auto is_there = [](const std::string& path) {
     std::error_code ignored;
@@ -48,7 +48,7 @@ ValueFile file_of_word(const std::string& word) {
   return is_there(word) ? ValueFile{"", word} : named_path(word, is_there);
 }
 
-/// A file to be written, in a folder that is there.
+/// A new file in an existing folder.
 ValueFile new_file_of_word(const std::string& word) {
   return named_path(word, [](const std::string& path) {
     std::error_code ignored;
@@ -87,13 +87,13 @@ const onnx::ValueInfo& input_info(const Network& network, const std::string& nam
   throw_unknown_name(kind, name, network.input_names());
 }
 
-/// Throws: ValueError where there are several.
+/// Throws: ValueError if there are several.
 std::string only_input(const Network& network, const std::string& path) {
   const auto names = network.input_names();
   if (names.size() == 1) return names.front();
   std::vector<std::string> known;
   for (const auto& name : names) known.push_back(printable(name));
-  throw ValueError(fmt::format("{} '{}': of which input? the network has {} ({}); give NAME={}",
+  throw ValueError(fmt::format("{} '{}': for which input? the network has {} ({}); give NAME={}",
                                option_word("input"), printable(path), names.size(),
                                fmt::join(known, ", "), printable(path)));
 }

@@ -8,13 +8,14 @@
 
 namespace d5 {
 
-/// A value for an input, and where it comes from.
+/// A value of an input, and its origin.
 struct NamedValue {
   const onnx::ValueInfo* input = nullptr;  ///< the network's
   Value value = {};
   std::string origin = {};  ///< " of 'x.npy'", of values empty
 };
-/// Reads what is given, each input once. Throws: as `network_inputs`, but for what does not fit.
+/// Reads the given values, each input once. Throws: as `network_inputs`, except for values that do
+/// not fit.
 [[nodiscard]] std::vector<NamedValue> read_given(const Network& network, const GivenInputs& given);
 
 }  // namespace d5

@@ -14,14 +14,14 @@
 namespace d5 {
 namespace {
 
-/// A node that reads a tensor, and as which of its inputs.
+/// A reader of a tensor, and the index of the input.
 struct Reading {
   const onnx::Node* node;
   std::size_t input;
 };
 using Readers = std::map<std::string, std::vector<Reading>, std::less<>>;
 
-/// Also those within nodes, where names are unique, too.
+/// Includes readers in nested graphs, where names are unique too.
 void collect_readers(const onnx::Graph& graph, Readers& readers,
                      std::vector<std::shared_ptr<const onnx::Graph>>& held) {
   for (const auto& node : graph.nodes) {
@@ -40,7 +40,7 @@ std::int64_t whole_attribute(const onnx::Node& node, const char* name, std::int6
   return value ? *value : otherwise;
 }
 
-/// What one reading asks of the values.
+/// Constraints on values from one reader.
 class Demand {
  public:
   Demand(const Inference& found, const Reading& reading, bool is_scalar)
@@ -127,7 +127,7 @@ class Demand {
         desc != found_.descs.end() && desc->second.is_tensor() && desc->second.is_static();
     return is_known ? &desc->second.tensor.shape : nullptr;
   }
-  /// 0 where nobody knows.
+  /// 0 if unknown.
   [[nodiscard]] std::int64_t size_of(std::size_t input, std::int64_t axis) const {
     const Shape* shape = shape_of(input);
     const auto rank = shape ? std::int64_t(shape->rank()) : 0;
@@ -141,7 +141,7 @@ class Demand {
     const Shape* shape = shape_of(0);
     return shape && shape->rank() > 0 ? *std::ranges::min_element(*shape) : 0;
   }
-  /// The first of an input that is the same in each run; 0 where it is not.
+  /// The first element of an input that is constant; 0 otherwise.
   [[nodiscard]] std::int64_t number(std::size_t input) const {
     const auto value = first_of(input);
     return value.value_or(0);
@@ -170,7 +170,7 @@ class Demand {
     if (most < 1) return {};
     return ValueRange{1, most};
   }
-  /// Of several, as tokens that may be padding, few are; nor need the one of a sequence of one.
+  /// Scalars only: of several elements, such as tokens and padding, few are equal to the constant.
   [[nodiscard]] std::optional<ValueRange> equal_to(std::size_t other) const {
     const auto value = is_scalar_ ? first_of(other) : std::nullopt;
     return value ? std::optional(ValueRange{*value, *value}) : std::nullopt;
@@ -194,7 +194,7 @@ class Demand {
   bool is_scalar_;
 };
 
-/// Whether what a node writes has the values that it reads there.
+/// Whether the node's output has the values of that input.
 bool hands_on(const Reading& reading) {
   static const std::set<std::string, std::less<>> kOfFirst{
       "Cast",  "CastLike", "Expand",  "Flatten", "Gather",    "Identity", "Reshape",
@@ -206,7 +206,7 @@ bool hands_on(const Reading& reading) {
   return input == 0 && kOfFirst.contains(node->op_type);
 }
 
-/// Follows an input to all that read it.
+/// Follows an input to all its readers.
 class RangeSearch {
  public:
   RangeSearch(const Readers& readers, const Inference& found, const TensorDesc& input)
@@ -225,7 +225,7 @@ class RangeSearch {
     const auto place = readers_.find(tensor);
     if (place == readers_.end() || !seen_.insert(tensor).second) return;
     for (const Reading& reading : place->second) {
-      // Reals are data, unless somebody makes whole numbers of them.
+      // Floating-point values are data, unless a reader converts them to integers.
       const bool counts = is_whole_ || is_cast(tensor) || reading.node->op_type == "Resize";
       const auto asked =
           counts ? Demand(found_, reading, is_scalar_).range() : std::optional<ValueRange>();
@@ -239,7 +239,7 @@ class RangeSearch {
     return desc != found_.descs.end() && desc->second.is_tensor() &&
            !is_floating_point(desc->second.tensor.dtype);
   }
-  /// What cannot be had of two is had of the first.
+  /// If two constraints are incompatible, the first holds.
   void narrow(const ValueRange& asked) {
     if (!range_) range_ = asked;
     const ValueRange both{std::max(range_->least, asked.least), std::min(range_->most, asked.most)};

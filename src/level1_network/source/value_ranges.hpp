@@ -9,19 +9,19 @@
 
 namespace d5 {
 
-/// Whole numbers from which a network can take an input's values: both ends are in it.
+/// Range of integers that a network accepts as an input's values, both ends included.
 struct ValueRange {
   std::int64_t least = 0, most = 9;
   bool operator==(const ValueRange&) const = default;
 };
 using ValueRanges = std::map<std::string, ValueRange, std::less<>>;
 
-/// Of inputs whose values choose, count or measure something: what reads them tells what they may
-/// be, also behind nodes that only move or cast them. An index lies in what it is looked up in, a
-/// length is that of what it measures, a number that is compared with one is that one, a mask is 0
-/// or 1, a divisor is not 0. Others have none.
+/// Ranges of inputs whose values choose, count or measure something, derived from their readers,
+/// also through nodes that only move or cast them. An index is within the tensor it looks up, a
+/// length is the measured length, a number compared with a constant equals it, a mask is 0 or 1, a
+/// divisor is not 0. Other inputs have no range.
 ///
-/// `found` is what is known of the graph's values for its inputs' sizes.
+/// `found` is the inference of the graph's values for its inputs' sizes.
 [[nodiscard]] ValueRanges value_ranges(const onnx::Graph& graph, const Inference& found);
 
 }  // namespace d5

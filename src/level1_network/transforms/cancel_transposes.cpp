@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes move behind elementwise nodes until they meet their inverse.
+// Moves Transposes behind elementwise nodes until they meet their inverse.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ bool is_identity(const Order& order) {
   return true;
 }
 
-/// The network again, with each Transpose as late as can be: at a node that is not elementwise. A
-/// value is a `base` in an `order` meanwhile, value = Transpose(base, perm = order).
+/// Rebuilds the network with each Transpose as late as possible, before a node that is not
+/// elementwise. Meanwhile a value is a `base` in an `order`: value = Transpose(base, perm = order).
 class LateTransposes {
  public:
   explicit LateTransposes(const Network& network) : network_(network), links_(network) {}
@@ -59,7 +59,7 @@ class LateTransposes {
     Order order;
   };
 
-  /// Whether its order is known: of a Transpose without perm the rank decides.
+  /// Whether its order is known; the rank decides for a Transpose without perm.
   bool add_order(const onnx::Node& node) {
     const auto perm = onnx::nodes::Transpose(node).perm();
     if (!perm || perm->empty()) return false;
@@ -73,7 +73,7 @@ class LateTransposes {
     return true;
   }
 
-  /// In which all that an elementwise node reads is; empty: it cannot go before a Transpose.
+  /// Common order of all inputs of an elementwise node; empty if it cannot move before a Transpose.
   [[nodiscard]] Order common_order(const onnx::Node& node) const {
     if (!is_elementwise(node)) return {};
     Order order;
@@ -88,7 +88,7 @@ class LateTransposes {
     }
     return order;
   }
-  /// A value that broadcasts along all axes but one, at most: a scalar, a bias.
+  /// Whether the value broadcasts along all axes except one at most, as a scalar or a bias.
   [[nodiscard]] bool fits(const std::string& name, std::size_t rank) const {
     const Tensor* value = known_value(network_, name);
     if (!value || value->shape().rank() > rank) return false;
@@ -111,7 +111,7 @@ class LateTransposes {
     copy.outputs = {base};
     change_.nodes.push_back(std::move(copy));
   }
-  /// A value that `fits`, for readers of bases.
+  /// Transposes a value that `fits`, for readers of bases.
   std::string turned(const std::string& name, const Order& order) {
     const Shape& shape = known_value(network_, name)->shape();
     if (shape.elements() == 1) return name;
@@ -132,14 +132,15 @@ class LateTransposes {
     return result;
   }
 
-  /// What is read from outside has to be there under its name.
+  /// Values that are read from outside must exist under their names.
   void leave(const std::string& tensor) {
     if (!links_.leaves(tensor)) return;
     const auto& [base, order] = late_.at(tensor);
     add_transpose(base, order, tensor);
     made_.insert(tensor);
   }
-  /// For a reader that wants the value itself: a Transpose, or the base where that is the same.
+  /// Makes the value itself for a reader that needs it: a Transpose, or the base if that is the
+  /// same.
   void make(const std::string& tensor) {
     const auto late = late_.find(tensor);
     if (late == late_.end() || made_.contains(tensor)) return;
@@ -168,7 +169,7 @@ class LateTransposes {
   Splice change_;
 };
 
-/// Frameworks whose images are NHWC export a Transpose before and behind every convolution.
+/// Frameworks with NHWC images export a Transpose before and behind every convolution.
 class CancelTransposes final : public Transform {
  public:
   bool enters_graphs() const override { return true; }
@@ -187,7 +188,7 @@ class CancelTransposes final : public Transform {
 void register_cancel_transposes(Registry<TransformEntry>& registry) {
   registry.add("cancel-transposes",
                TransformEntry::of<CancelTransposes>(
-                   "moves Transpose behind elementwise nodes, where it meets its inverse"));
+                   "moves Transpose past elementwise nodes and cancels it with its inverse"));
 }
 
 }  // namespace d5::transform

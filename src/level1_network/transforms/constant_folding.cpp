@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes whose inputs are all constant become their results.
+// Replaces nodes whose inputs are all constant by their results.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,13 +15,13 @@ namespace {
 struct ConstantFoldingOptions {
   std::int64_t most_bytes = 64 << 20;
   void declare(OptionList& options) {
-    options.add("most_bytes", most_bytes, "a larger output stays computed: files hold constants",
-                {.least = 0});
+    options.add("most_bytes", most_bytes,
+                "maximum size of a folded output; constants are saved in files", {.least = 0});
   }
 };
 
-/// What compiling does for each plan, done once, so that a file or another framework has it too. A
-/// node that writes an output of the network stays: outputs are made by nodes.
+/// Does once what compiling does for each plan, so that a file or another framework benefits too. A
+/// node that writes an output of the network stays, as nodes must write outputs.
 class ConstantFolding final : public Transform {
  public:
   using Options = ConstantFoldingOptions;
@@ -44,7 +44,7 @@ class ConstantFolding final : public Transform {
       inputs.insert(node.inputs.begin(), node.inputs.end());
       for (std::size_t k = 0; k < values.size(); ++k) {
         if (!node.has_output(k)) continue;
-        inputs.insert(node.outputs[k]);  // of a node that is folded as well
+        inputs.insert(node.outputs[k]);  // input of another folded node
         change.constants[node.outputs[k]] = values[k].tensor();
       }
       return true;
@@ -75,7 +75,8 @@ class ConstantFolding final : public Transform {
 
 void register_constant_folding(Registry<TransformEntry>& registry) {
   registry.add("constant-folding",
-               TransformEntry::of<ConstantFolding>("computes nodes whose inputs are all constant"));
+               TransformEntry::of<ConstantFolding>(
+                   "constant folding: computes nodes whose inputs are all constant"));
 }
 
 }  // namespace d5::transform

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes and values that no output of the network depends on.
+// Removes nodes and values that no output of the network depends on.
 #include <fmt/format.h>
 
 #include <ranges>
@@ -11,7 +11,7 @@
 namespace d5::transform {
 namespace {
 
-/// A parameter that nothing reads goes too: its gradient was zero.
+/// Parameters without a reader are removed too: their gradient was zero.
 class DeadCode final : public Transform {
  public:
   bool enters_graphs() const override { return true; }
@@ -48,8 +48,8 @@ class DeadCode final : public Transform {
 }  // namespace
 
 void register_dead_code(Registry<TransformEntry>& registry) {
-  registry.add("dead-code",
-               TransformEntry::of<DeadCode>("takes out what no output of the network depends on"));
+  registry.add("dead-code", TransformEntry::of<DeadCode>(
+                                "dead code elimination: removes nodes that no output depends on"));
 }
 
 }  // namespace d5::transform

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A convolution that already scales and shifts as the normalization behind it does.
+// Folds the scale and shift of a batch normalization into the convolution before it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,10 +19,10 @@ using Conv = onnx::nodes::Conv;
 using Norm = onnx::nodes::BatchNormalization;
 
 /// y = scale (conv(x, w) + b - mean) / sqrt(variance + epsilon) + shift is conv(x, f w) + f (b -
-/// mean) + shift, with f = scale / sqrt(variance + epsilon), one a channel. Computed in float64,
+/// mean) + shift, with f = scale / sqrt(variance + epsilon), one per channel. Computed in float64,
 /// rounded once.
 ///
-/// The parameters are others afterwards: hence `Keeps::outputs`. They are parameters if the
+/// Parameters change, which is why it has `Keeps::outputs`. The new ones are parameters if the
 /// convolution's were.
 class FoldBatchNorm final : public Transform {
  public:
@@ -31,7 +31,7 @@ class FoldBatchNorm final : public Transform {
   TransformReport apply(Network& network) const override {
     TransformReport report;
     Splice change;
-    std::set<std::string> values;  // that may have been read for the last time
+    std::set<std::string> values;  // values that may have lost their last reader
     const GraphLinks links(network);
     for (const auto& node : network.graph().nodes) {
       if (node.op_type != Norm::kName || node.domain != Norm::kDomain) continue;
@@ -52,7 +52,7 @@ class FoldBatchNorm final : public Transform {
   }
 
  private:
-  /// Why the normalization stays; empty: it need not.
+  /// The reason why the normalization stays; empty if it can be folded.
   static std::string obstacle(const Network& network, const GraphLinks& links,
                               const onnx::Node& node, const onnx::Node* conv) {
     const Norm norm(node);
@@ -64,7 +64,7 @@ class FoldBatchNorm final : public Transform {
     if (node.opset < 9 && norm.spatial() == 0) return "spatial is 0";
     const std::string& x = node.inputs.front();
     if (!conv || conv->op_type != Conv::kName || conv->domain != Conv::kDomain) {
-      return fmt::format("'{}' is written by no Conv", printable(x));
+      return fmt::format("'{}' is not written by a Conv", printable(x));
     }
     if (links.leaves(x)) return fmt::format("'{}' is an output too", printable(x));
     for (const auto* reader : links.readers(x)) {
@@ -75,7 +75,7 @@ class FoldBatchNorm final : public Transform {
     return unfit_value(network, *conv, node);
   }
 
-  /// What is wrong with the values that would be folded.
+  /// Reason why values cannot be folded.
   static std::string unfit_value(const Network& network, const onnx::Node& conv,
                                  const onnx::Node& node) {
     std::vector<std::string> names(conv.inputs.begin() + 1, conv.inputs.end());
@@ -84,7 +84,8 @@ class FoldBatchNorm final : public Transform {
       if (name.empty()) continue;  // no bias
       const Tensor* value = known_value(network, name);
       if (!value) return fmt::format("'{}' is computed, or updated by runs", printable(name));
-      if (!may_be_trained(value->dtype())) return fmt::format("'{}' is no float", printable(name));
+      if (!may_be_trained(value->dtype()))
+        return fmt::format("'{}' is not floating-point", printable(name));
     }
     const Tensor& weights = network.fetch(conv.inputs[Conv::In::W]);
     for (const auto& name : names) {
@@ -108,7 +109,7 @@ class FoldBatchNorm final : public Transform {
     Tensor bias = conv.has_input(Conv::In::B) ? of(conv, Conv::In::B)
                                               : Tensor::zeros(DType::float64, {channels});
     const Tensor scale = of(node, Norm::In::scale), shift = of(node, Norm::In::B);
-    const Tensor mean = of(node, 3), variance = of(node, 4);  // which opsets name differently
+    const Tensor mean = of(node, 3), variance = of(node, 4);  // opsets name them differently
     const double epsilon = Norm(node).epsilon();
     const std::int64_t each = channels > 0 ? weights.elements() / channels : 0;
     for (std::int64_t c = 0; c < channels; ++c) {
@@ -140,9 +141,9 @@ class FoldBatchNorm final : public Transform {
 }  // namespace
 
 void register_fold_batch_norm(Registry<TransformEntry>& registry) {
-  registry.add("fold-batch-norm", TransformEntry::of<FoldBatchNorm>(
-                                      "merges BatchNormalization into the Conv before it, for "
-                                      "inference"));
+  registry.add("fold-batch-norm",
+               TransformEntry::of<FoldBatchNorm>(
+                   "folds BatchNormalization into the preceding Conv, for inference"));
 }
 
 }  // namespace d5::transform

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator and the activation behind it become one, of a convolution with the sum between them.
+// Fuses an operator with the activation behind it, and a convolution also with a sum in between.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,18 +17,18 @@ namespace d5::transform {
 namespace {
 
 bool is_conv(const onnx::Node& node) { return node.domain.empty() && node.op_type == "Conv"; }
-/// Since opset 11 they mean what the fused ones do.
+/// Since opset 11 these have the meaning of the fused ones.
 bool is_product(const onnx::Node& node) {
   return (is_conv(node) || (node.domain.empty() && node.op_type == "Gemm")) && node.opset >= 11;
 }
 bool is_sum(const onnx::Node& node) { return node.domain.empty() && node.op_type == "Add"; }
-/// One whose slope its output tells: the others' gradient needs what is no longer there.
+/// Activations whose slope can be computed from the output: the gradient has no input after fusion.
 bool is_activation(const onnx::Node& node) {
   constexpr const char* kNames[] = {"Relu", "Sigmoid", "Tanh"};
   return node.domain.empty() && std::ranges::find(kNames, node.op_type) != std::end(kNames);
 }
 
-/// What becomes one node.
+/// Nodes that become one.
 struct Chain {
   const onnx::Node *product, *sum, *activation;  ///< sum: null where nothing is added
   std::string added = {};                        ///< the sum's other operand
@@ -48,8 +48,8 @@ onnx::Node fused(const Chain& chain) {
   return node;
 }
 
-/// Types and shapes if the sizes that inputs leave open were `first`, `first + step`, ...: another
-/// number for each name. Multiples of 32 go through most pyramids of images.
+/// Types and shapes if the sizes left open by inputs were `first`, `first + step`, ...: another
+/// number for each name. Most pyramids of images accept multiples of 32.
 ValueDescs values_for(const Network& network, std::int64_t first, std::int64_t step) {
   std::map<std::string, std::int64_t> sizes;
   return infer_values(network.graph(), [&, next = first](const onnx::Dim& open) mutable {
@@ -61,7 +61,7 @@ ValueDescs values_for(const Network& network, std::int64_t first, std::int64_t s
   });
 }
 
-/// The chains of a network, and why others are none.
+/// The chains of a network that can be fused, and the reasons against the others.
 class Chains {
  public:
   explicit Chains(const Network& network)
@@ -90,7 +90,8 @@ class Chains {
     }
   }
 
-  /// With the operand of the sum that a convolution writes for it alone; none: no product.
+  /// Turns the chain's product into a sum, one operand of which a Conv writes for it alone;
+  /// `product` is null if there is no such Conv.
   [[nodiscard]] Chain through_sum(Chain chain) const {
     chain.sum = std::exchange(chain.product, nullptr);
     const std::vector<std::string>& operands = chain.sum->inputs;
@@ -106,8 +107,8 @@ class Chains {
   [[nodiscard]] bool has_one_reader(const std::string& tensor) const {
     return !links_.leaves(tensor) && links_.readers(tensor).size() == 1;
   }
-  /// Of the same type and shape, whatever the sizes that inputs leave open; each is tried with two
-  /// numbers, for a fixed size may be one of them.
+  /// Whether type and shape are equal for all open sizes; each size is tried with two numbers,
+  /// because a fixed size may equal one of them.
   [[nodiscard]] bool are_alike(const std::string& a, const std::string& b) const {
     return std::ranges::all_of(values_, [&](const ValueDescs& known) {
       const auto first = known.find(a), second = known.find(b);
@@ -125,7 +126,7 @@ class Chains {
   std::vector<std::string> left_;
 };
 
-/// FusedConv and FusedGemm of com.microsoft, which ONNX Runtime runs as well.
+/// FusedConv and FusedGemm of com.microsoft, which ONNX Runtime also runs.
 class FuseActivation final : public Transform {
  public:
   bool enters_graphs() const override { return true; }
@@ -154,10 +155,9 @@ class FuseActivation final : public Transform {
 }  // namespace
 
 void register_fuse_activation(Registry<TransformEntry>& registry) {
-  registry.add(
-      "fuse-activation",
-      TransformEntry::of<FuseActivation>(
-          "makes one of Conv or Gemm and the activation behind it, with the sum behind Conv"));
+  registry.add("fuse-activation", TransformEntry::of<FuseActivation>(
+                                      "fuses Conv or Gemm with the following activation, and a "
+                                      "Conv with the sum between them"));
 }
 
 }  // namespace d5::transform

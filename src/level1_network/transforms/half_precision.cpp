@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// float32 becomes float16 or bfloat16, where operators have them.
+// Converts float32 to float16 or bfloat16 for operators that support it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace d5::transform {
 namespace {
 
-/// Element types of all tensors, as far as ONNX's rules tell them.
+/// Element types of all tensors, as far as ONNX's rules infer them.
 ElementTypes types_of(const Network& network) {
   onnx::Model model = network.model();
   detail::declare_custom_outputs(model.graph);
@@ -36,17 +36,17 @@ struct HalfPrecisionOptions {
   bool masters = false;
   enum class OutOfRange { refuse, float32 } out_of_range = OutOfRange::refuse;
   void declare(OptionList& options) {
-    options.add("type", type, "what float32 becomes", {"float16", "bfloat16"});
+    options.add("type", type, "type that replaces float32", {"float16", "bfloat16"});
     options.add("masters", masters,
-                "parameters stay float32, for an optimizer, and are cast in each run");
+                "keep parameters in float32 for an optimizer, and cast them in each run");
     options.add("out_of_range", out_of_range,
-                "a known number that the type does not hold, or makes 0: refuse the network, or "
-                "leave what reads it in float32",
+                "constants that overflow or underflow in the type: refuse the network, or keep "
+                "their readers in float32",
                 {"refuse", "float32"});
   }
 };
 
-/// One conversion of a network: which tensors are there in which type, and the casts between.
+/// One conversion of a network: the types of its tensors, and the casts between them.
 class Conversion {
  public:
   Conversion(const Network& network, DType half, const HalfPrecisionOptions& options)
@@ -91,7 +91,7 @@ class Conversion {
     return detail::type_at(types_, tensor) == DType::float32;
   }
 
-  /// Numbers that are the same in every run, computed ones too.
+  /// Finds numbers that are the same in every run, including computed ones.
   void find_numbers() {
     constexpr std::int64_t kMostElements = 1 << 20;
     for (const auto& [name, value] : network_.graph().initializers) {
@@ -107,7 +107,7 @@ class Conversion {
     });
   }
 
-  /// Those that the shorter type does not hold, and what is of their size.
+  /// Finds tensors that the shorter type cannot hold, and outputs of the same size made from them.
   void find_lost() {
     for (const auto& [name, value] : numbers_) {
       if (!is_single(name)) continue;
@@ -125,14 +125,14 @@ class Conversion {
         const auto place = lost_.find(name);
         if (place == lost_.end() || !keeps_size(node, name)) continue;
         const bool is_number = place->second.starts_with("holds ");
-        lost_[output] = is_number
-                            ? fmt::format("comes of '{}', which {}", printable(name), place->second)
-                            : place->second;
+        lost_[output] =
+            is_number ? fmt::format("comes from '{}', which {}", printable(name), place->second)
+                      : place->second;
         break;
       }
     }
   }
-  /// Whether what a node makes of `lost` is as small, or as large; a quotient of two such is not.
+  /// Whether the node's result from `lost` is as small, or as large; a quotient of two such is not.
   [[nodiscard]] bool keeps_size(const onnx::Node& node, const std::string& lost) const {
     static const std::set<std::string_view> kKeep = {
         "Abs", "Add", "Clip",       "Expand",    "Flatten",   "Identity", "Max",  "Min",
@@ -149,7 +149,7 @@ class Conversion {
     if (!what.empty()) lost_[name] = std::move(what);
   }
 
-  /// Throws: ValueError, unless what reads such a number is to stay float32.
+  /// Throws: ValueError, unless the reader of such a number stays float32.
   void refuse_lost(const onnx::Node& node, const ShorterNode& made) const {
     using OutOfRange = HalfPrecisionOptions::OutOfRange;
     if (made.lost().empty() || options_.out_of_range == OutOfRange::float32) return;
@@ -160,7 +160,7 @@ class Conversion {
         half_ == DType::float16 ? "choose type=bfloat16, which has float32's range; " : ""));
   }
 
-  /// Those that only shorter nodes read. How many.
+  /// Converts values that only shorter nodes read. Returns their number.
   std::size_t shorten_values() {
     std::set<std::string> kept;
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
@@ -209,7 +209,7 @@ class Conversion {
     for (const auto& name : leaving) cast(shorter_[name], name, DType::float32);
   }
 
-  /// It reads float32 as before, cast where that is now shorter.
+  /// Adds a node that stays float32, with casts of its shorter inputs.
   void add_kept(const onnx::Node& node) {
     NewNames names;
     for (const auto& name : read_names(node)) {
@@ -232,7 +232,7 @@ class Conversion {
   }
   std::string as_single(const std::string& tensor) {
     const auto place = shorter_.find(tensor);
-    // Where the float32 is there as well, it has its old name.
+    // If the float32 value exists as well, it keeps the old name.
     if (place == shorter_.end() || place->second != tensor) return tensor;
     const auto [single, fresh] = single_.try_emplace(tensor, name_in(tensor, DType::float32));
     if (fresh) cast(tensor, single->second, DType::float32);
@@ -265,10 +265,10 @@ class Conversion {
   Splice change_;
 };
 
-/// Inputs and outputs of the network stay float32, and so do nodes that ONNX has in no shorter
-/// type. Values of parameters are rounded for good, unless they are masters: of those the rounded
-/// copy is a value of the run, and the gradient a float32 one. Source: Micikevicius et al., "Mixed
-/// Precision Training" (2018), section 3.1.
+/// Inputs and outputs of the network stay float32, and so do nodes without a shorter type in ONNX.
+/// Values of parameters are rounded permanently, unless they are master weights: the rounded copy
+/// of a master is a value of the run, and its gradient is float32. Source: Micikevicius et al.,
+/// "Mixed Precision Training" (2018), section 3.1.
 class HalfPrecision final : public Transform {
  public:
   using Options = HalfPrecisionOptions;
@@ -302,9 +302,10 @@ class HalfPrecision final : public Transform {
 }  // namespace
 
 void register_half_precision(Registry<TransformEntry>& registry) {
-  registry.add("half-precision", TransformEntry::of<HalfPrecision>(
-                                     "computes in float16 or bfloat16 between float32 inputs and "
-                                     "outputs"));
+  registry.add(
+      "half-precision",
+      TransformEntry::of<HalfPrecision>(
+          "half precision: computes in float16 or bfloat16 between float32 inputs and outputs"));
 }
 
 }  // namespace d5::transform

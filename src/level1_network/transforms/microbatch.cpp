@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch in several smaller ones, one after another, so that the plan needs less memory.
+// Splits a batch into several smaller ones, run one after another, so that the plan needs less
+// memory.
 #include <fmt/format.h>
 
 #include "d5/core/numbers/byte_count.hpp"
@@ -14,23 +15,22 @@ struct MicrobatchOptions {
   std::string memory, framework = "reference", choices;
   std::int64_t batch = 0;
   void declare(OptionList& options) {
-    options.add("memory", memory,
-                "bytes that the plan may need, as 512MiB; empty: the memory budget");
-    options.add("batch", batch, "rows where the network leaves them open", {.least = 0});
-    options.add("framework", framework, "where nodes are timed: a word as 'torch+reference'");
-    options.add("choices", choices,
-                "micro-batches as a report tells them, in place of measuring: "
-                "conv1..pool5=64*3+32");
+    options.add("memory", memory, "memory limit of the plan, as 512MiB; empty: the memory budget");
+    options.add("batch", batch, "batch size if the network leaves it open", {.least = 0});
+    options.add("framework", framework, "framework in which nodes are timed, as 'torch+reference'");
+    options.add(
+        "choices", choices,
+        "micro-batch sizes from an earlier report, instead of measuring: conv1..pool5=64*3+32");
   }
 };
 
-/// Stretches of nodes that treat each sample by itself run on some samples at a time. What lives
-/// within a stretch needs memory for a micro-batch alone; a framework's workspace, too.
+/// Runs segments of nodes that treat samples independently on a few samples at a time. Values
+/// within a segment then need memory for one micro-batch only, and so does a framework's workspace.
 ///
-/// Where the plan is above the limit, an integer linear program chooses stretches and sizes
-/// (`choose_sizes`), from times measured here and the memory that plans for the sizes tell. Its
-/// estimate leaves out how well blocks fit into an arena: the plan decides, and where it needs
-/// more, the program is solved again for less.
+/// If the plan exceeds the limit, an integer linear program chooses segments and sizes
+/// (`choose_sizes`), from times measured here and memory from plans for these sizes. The estimate
+/// ignores how well blocks fit into an arena: if the plan needs more, the program is solved again
+/// for less.
 ///
 /// Source: Oyama, Ben-Nun, Hoefler and Matsuoka, "Accelerating Deep Learning Frameworks with
 /// Micro-batches" (2018); Ben-Nun et al., "A Modular Benchmarking Infrastructure for
@@ -66,7 +66,7 @@ class Microbatch final : public Transform {
     for (int i = 1; i <= kAttempts; ++i) {
       network.rewrite(whole);
       splits = batching.choose(i < kAttempts ? std::size_t(target) : 0);
-      if (splits.empty()) return {"", {"no stretch of it can be split so that it needs less"}};
+      if (splits.empty()) return {"", {"no segment can be split so that it needs less memory"}};
       batching.apply(splits);
       bytes = batching.planned_bytes();
       if (bytes && *bytes <= limit_) break;
@@ -75,10 +75,9 @@ class Microbatch final : public Transform {
     TransformReport report{fmt::format("split {}: the plan needs {}, before {}", to_words(splits),
                                        words(bytes), words(before))};
     if (!bytes || *bytes > limit_) {
-      report.left.push_back(
-          fmt::format("the plan is above the limit of {}: what lives between the "
-                      "stretches needs the rest",
-                      with_prefix(double(limit_), "B")));
+      report.left.push_back(fmt::format(
+          "the plan is above the limit of {}: values that live between the segments need the rest",
+          with_prefix(double(limit_), "B")));
     }
     return report;
   }
@@ -94,9 +93,10 @@ class Microbatch final : public Transform {
 }  // namespace
 
 void register_microbatch(Registry<TransformEntry>& registry) {
-  registry.add("microbatch", TransformEntry::of<Microbatch>(
-                                 "runs stretches of a network on micro-batches, to fit a memory "
-                                 "limit"));
+  registry.add(
+      "microbatch",
+      TransformEntry::of<Microbatch>(
+          "micro-batching: runs segments of a network on micro-batches to fit a memory limit"));
 }
 
 }  // namespace d5::transform

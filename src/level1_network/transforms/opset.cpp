@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same network in the operators of a newer opset of ONNX.
+// Converts the network to the operators of a newer opset of ONNX.
 #include <fmt/format.h>
 
 #include "d5/level1_network/graph/transform.hpp"
@@ -12,11 +12,12 @@ namespace {
 struct OpsetOptions {
   std::int64_t version = onnx::kNewestOpset;
   void declare(OptionList& options) {
-    options.add("version", version, "of ai.onnx", {.least = 1, .most = onnx::kNewestOpset});
+    options.add("version", version, "opset version of ai.onnx",
+                {.least = 1, .most = onnx::kNewestOpset});
   }
 };
 
-/// What is trained and what runs update stays so, with its value.
+/// Parameters and updated constants stay so, with their values.
 class Opset final : public Transform {
  public:
   using Options = OpsetOptions;
@@ -38,7 +39,8 @@ class Opset final : public Transform {
 }  // namespace
 
 void register_opset(Registry<TransformEntry>& registry) {
-  registry.add("opset", TransformEntry::of<Opset>("converts to the operators of a newer opset"));
+  registry.add("opset", TransformEntry::of<Opset>(
+                            "opset conversion: replaces operators by those of a newer opset"));
 }
 
 }  // namespace d5::transform

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout that drops nothing in inference.
+// Removes Dropout nodes, which do nothing in inference.
 #include <fmt/format.h>
 
 #include "d5/level1_network/graph/transform.hpp"
@@ -12,7 +12,8 @@ namespace {
 
 using View = onnx::nodes::Dropout;
 
-/// Before opset 12 a run with gradients drops whatever the node says; hence `Keeps::outputs`.
+/// Before opset 12 a run with gradients drops whatever the node says, which is why it has
+/// `Keeps::outputs`.
 class RemoveDropout final : public Transform {
  public:
   Keeps keeps() const override { return Keeps::outputs; }
@@ -38,7 +39,7 @@ class RemoveDropout final : public Transform {
   }
 
  private:
-  /// Why the node stays; empty: it need not.
+  /// The reason why the node stays; empty if it can be removed.
   static std::string obstacle(const Network& network, const GraphLinks& links,
                               const onnx::Node& node) {
     if (node.has_output(View::Out::mask) && links.is_read(node.outputs[View::Out::mask])) {
@@ -47,7 +48,7 @@ class RemoveDropout final : public Transform {
     if (!node.has_input(View::In::training_mode)) return "";
     const std::string& name = node.inputs[View::In::training_mode];
     const Tensor* training = fixed_value(network, name);
-    if (!training) return fmt::format("'{}', its training_mode, is no constant", printable(name));
+    if (!training) return fmt::format("'{}', its training_mode, is not constant", printable(name));
     return training->on_host().item<bool>() ? "training_mode is true: it drops in inference too"
                                             : "";
   }
@@ -57,7 +58,7 @@ class RemoveDropout final : public Transform {
 
 void register_remove_dropout(Registry<TransformEntry>& registry) {
   registry.add("remove-dropout",
-               TransformEntry::of<RemoveDropout>("takes out Dropout, for inference"));
+               TransformEntry::of<RemoveDropout>("removes Dropout, for inference"));
 }
 
 }  // namespace d5::transform

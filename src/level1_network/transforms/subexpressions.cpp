@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that compute the same, and constants that are the same, become one.
+// Merges nodes that compute the same value, and equal constants.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 namespace d5::transform {
 namespace {
 
-/// Only operators of ONNX are known to give the same for the same. Dropout draws, whatever opset.
+/// Only operators of ONNX are known to be functions. Dropout draws random numbers in every opset.
 bool is_function(const onnx::Node& node) {
   return onnx::schema_of(node).has_value() && onnx::subgraphs(node).empty() &&
          !draws_random_numbers(node) && node.op_type != "Dropout" && !first_output(node).empty();
 }
 
-/// What is the same in nodes that may compute the same.
+/// Equal for nodes that may compute the same.
 std::string signature(const onnx::Node& node, const std::vector<std::string>& inputs) {
   std::string text = fmt::format("{}\n{}\n{}\n", node.domain, node.op_type, node.opset);
   for (const auto& input : inputs) text += fmt::format("{} {}\n", input.size(), input);
@@ -46,10 +46,11 @@ class CommonSubexpressions final : public Transform {
   }
 
  private:
-  /// Parameters stay apart: they are trained apart.
+  /// Parameters are not merged, as each is trained separately.
   static NewNames same_constants(const Network& network) {
     NewNames instead;
-    std::map<std::string, std::vector<std::pair<std::string, Tensor>>> kept;  // by type and shape
+    std::map<std::string, std::vector<std::pair<std::string, Tensor>>> kept;  // keyed by type and
+                                                                              // shape
     for (const auto& [name, value] : network.graph().initializers) {
       if (!fixed_value(network, name)) continue;
       const Tensor here = value.on_host();
@@ -93,8 +94,9 @@ class CommonSubexpressions final : public Transform {
 }  // namespace
 
 void register_subexpressions(Registry<TransformEntry>& registry) {
-  registry.add("common-subexpressions", TransformEntry::of<CommonSubexpressions>(
-                                            "makes one of nodes that compute the same"));
+  registry.add("common-subexpressions",
+               TransformEntry::of<CommonSubexpressions>(
+                   "common subexpression elimination: merges nodes that compute the same"));
 }
 
 }  // namespace d5::transform

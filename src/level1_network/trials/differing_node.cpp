@@ -19,7 +19,7 @@ namespace {
 
 using Names = std::map<std::string, std::string>;  ///< before and after
 
-/// Gives out every tensor that both write; what is of a shorter type is cast back.
+/// Makes every tensor that both networks write an output; a shorter type is cast back.
 Names give_out_common(Network& before, Network& after) {
   const auto types_before = tensor_dtypes(before), types_after = tensor_dtypes(after);
   std::set<std::string> written;
@@ -53,7 +53,7 @@ Names give_out_common(Network& before, Network& after) {
   return names;
 }
 
-/// The reason of the first that differs; empty: none does.
+/// The reason for the first difference; empty if there is none.
 std::string first_difference(Network before, Network after, Keeps keeps, const ValueMap& inputs) {
   const std::vector<onnx::Node> nodes = after.graph().nodes;
   const Network original = before.copy();
@@ -62,7 +62,7 @@ std::string first_difference(Network before, Network after, Keeps keeps, const V
   const bool rounds = keeps == Keeps::rounded;
   const auto first = make_executor(std::move(before)), second = make_executor(std::move(after));
   const std::string output = "output ";
-  // Both call a tensor what the judging one does.
+  // Both call a tensor by the name that the judging network uses.
   std::vector<Answer> answers;
   for (auto& answer : answers_of(rounds ? *first : *second, inputs, {})) {
     for (const auto& [a, b] : names) {

@@ -8,13 +8,13 @@
 
 namespace d5::detail {
 
-/// A copy that gives out what runs would overwrite constants with, and overwrites nothing: the same
-/// in each run.
+/// A copy in which updates of constants become outputs, and nothing is overwritten: every run is
+/// the same.
 [[nodiscard]] Network without_updates(const Network& network);
 
-/// "Resize 'up': output y[1]: got 0.5, expected 1": the first node, in the order in which they run,
-/// that writes a tensor which has the same name before and after a transform and differs. `reason`
-/// is what is known of the outputs.
+/// The first node in execution order with an output of the same name that differs between the
+/// networks: "Resize 'up': output y[1]: got 0.5, expected 1". `reason` describes the known
+/// difference of outputs.
 [[nodiscard]] std::string differing_node(const Network& before, const Network& after, Keeps keeps,
                                          const ValueMap& inputs, const std::string& reason);
 

@@ -14,7 +14,7 @@
 namespace d5 {
 namespace {
 
-/// Puts `before` in the place of what a transform made of `network`.
+/// Replaces the transformed `network` by `before`.
 void restore(Network& network, const Network& before) {
   network.rewrite(before.model());
   Splice roles;
@@ -26,7 +26,7 @@ void restore(Network& network, const Network& before) {
   if (!roles.remove.empty()) network.splice(std::move(roles));
 }
 
-/// One step on `network`, which stays as it is where the step does not keep what it computes.
+/// Applies one step to `network`, or leaves it unchanged if the step changes its outputs.
 AppliedTransform apply_step(Network& network, const EntryChoice& choice, const Transform& step,
                             const Settings& wishes) {
   AppliedTransform applied{.transform = to_words(choice),

@@ -10,18 +10,18 @@
 
 namespace d5::detail {
 
-/// Element types of a network's tensors, as far as ONNX's rules tell them.
+/// Element types of a network's tensors, as far as ONNX's rules infer them.
 [[nodiscard]] std::map<std::string, DType, std::less<>> tensor_dtypes(const Network& network);
 
-/// What a transform that rounds does to single numbers: 8 roundings to the shortest type that it
-/// brings, relative to a tensor's largest number.
+/// Error of a transform that rounds: 8 roundings to the shortest type that it introduces, relative
+/// to a tensor's largest number.
 class ShorterRounding {
  public:
   ShorterRounding(const Network& before, const Network& after);
-  /// Whether that explains the error of `record`, of the tensor "output NAME". A run whose numbers
-  /// happen to need no rounding has no bound of its own.
+  /// Whether rounding explains the error of `record` in the tensor "output NAME". Runs whose
+  /// numbers need no rounding have no bound themselves.
   [[nodiscard]] bool explains(const Measurement& record) const;
-  /// Integers and booleans of the network: rounded numbers choose them.
+  /// Whether the output is an integer or boolean, which rounded numbers decide.
   [[nodiscard]] bool is_chosen(const Measurement& record) const;
 
  private:

@@ -20,13 +20,13 @@
 namespace d5::detail {
 namespace {
 
-/// FLOP of one run forward. A trial takes some five, of smaller networks some fifteen; the
+/// FLOP of one forward run. A trial has about five runs, of smaller networks about fifteen; the
 /// reference computes short types one number at a time.
 constexpr double kMostFlop = 1e10, kMostRoundedFlop = 2e8, kPartOfSeveralDraws = 0.1;
 
 double most_flop(Keeps keeps) { return keeps == Keeps::rounded ? kMostRoundedFlop : kMostFlop; }
 
-constexpr double kMostWeightBytes = 1e9;  ///< of weights, which a trial has three times
+constexpr double kMostWeightBytes = 1e9;  ///< limit on weights, which a trial holds three times
 constexpr std::uint64_t kTrialDraws = 3;
 
 OpenSizes sizes_of(const Settings& wishes) {
@@ -39,7 +39,7 @@ double bytes_of_weights(const Network& network) {
   return bytes;
 }
 
-/// Other ranks would have to run as often.
+/// Other ranks would have to run equally often.
 bool talks_to_ranks(const Network& network) {
   return std::ranges::any_of(network.graph().nodes,
                              [](const onnx::Node& node) { return node.domain == "d5"; });
@@ -92,7 +92,7 @@ class Trial {
     }
   }
 
-  /// Answers of a network of its own, on its own values. What does not run there has a reason.
+  /// Outputs of one network on its own values; a reason if it does not run.
   struct Side {
     std::shared_ptr<GraphExecutor> executor = {};
     std::vector<Answer> answers = {};
@@ -150,7 +150,7 @@ class Trial {
     return RoundingJudge(*judge.executor, inputs, {.loss = loss_}).judge(base, subject.answers);
   }
 
-  /// A parameter that is gone has no gradient.
+  /// A removed parameter has no gradient.
   [[nodiscard]] bool excused(const Measurement& record) const {
     if (!is_output(record)) {
       constexpr std::string_view kGradient = "gradient of ";

@@ -7,17 +7,16 @@
 
 namespace d5::detail {
 
-/// Why a network is not run to judge what a transform makes of it: it is too large, or talks to
-/// other ranks. Empty: it is. `wishes` as in `apply_transforms`.
+/// Reason why a network cannot be run to check a transform: it is too large, or communicates with
+/// other ranks. Empty if it can. `wishes` as in `apply_transforms`.
 [[nodiscard]] std::string trial_obstacle(const Network& network, Keeps keeps,
                                          const Settings& wishes);
 
-/// Runs the network before and after a transform on the same drawn inputs, in the reference: the
-/// outputs, and where the transform keeps gradients and there is an output "loss", the parameters'
-/// gradients. Each is held to what rounding can do to the network, of a transform that rounds to
-/// the one after it.
-/// Returns why nothing was compared, empty where all outputs were. Throws: ContractError with the
-/// first node that differs.
+/// Runs the network before and after a transform on the same random inputs, in the reference.
+/// Compares the outputs, and the parameters' gradients if the transform keeps them and there is an
+/// output "loss". The bound is the rounding error of the network; if the transform rounds, of the
+/// new one. Returns the reason why nothing was compared; empty if all outputs were. Throws:
+/// ContractError with the first node that differs.
 [[nodiscard]] std::string judge_transform(const std::string& transform, Keeps keeps,
                                           const Network& before, const Network& after,
                                           const Settings& wishes);

@@ -61,7 +61,7 @@ ValueMap random_gradients(GraphExecutor& reference, const ValueMap& inputs) {
              });
     gradients[name] = std::move(gradient);
   }
-  reference.restore(state);  // as if there had been no run
+  reference.restore(state);  // undo the effects of the run
   if (gradients.empty()) throw Unsupported("no output has a gradient: none is a float");
   return gradients;
 }

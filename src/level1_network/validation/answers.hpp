@@ -10,18 +10,18 @@
 
 namespace d5 {
 
-/// A tensor that a run of a network gave, in memory of its own on the host.
+/// A tensor from a run of a network, copied to the host.
 struct Answer {
   std::string tensor;  ///< "output y", "gradient of w"
   Value value;
 };
 
-/// Where a run backward begins: at a loss, or at gradients of outputs. Neither: there is none.
+/// Start of backward: a loss, or gradients of outputs. Without either there is no backward.
 struct BackwardBegin {
   std::string loss = {};
   ValueMap output_gradients = {};
-  /// What follows the run and leaves the executor as it found it, such as an optimizer's step: it
-  /// adds answers of its own.
+  /// Called after the run, such as an optimizer's step: adds further answers, and leaves the
+  /// executor as it was.
   std::function<void(GraphExecutor&, const ValueMap& inputs, std::vector<Answer>&)> then = {};
 };
 
@@ -30,11 +30,11 @@ struct BackwardBegin {
 [[nodiscard]] std::vector<Answer> answers_of(GraphExecutor& executor, const ValueMap& inputs,
                                              const BackwardBegin& begin);
 
-/// Null where there is none.
+/// Null if it is missing.
 [[nodiscard]] const Value* find(const std::vector<Answer>& answers, std::string_view tensor);
 
-/// Where a run backward begins that has no loss: normal numbers for each output that has a
-/// gradient, as the reference's has shape and type. Throws: Unsupported where no output is a float.
+/// Gradients to start backward without a loss: normal numbers for each output with a gradient, in
+/// type and shape of the reference's outputs. Throws: Unsupported if no output is floating-point.
 [[nodiscard]] ValueMap random_gradients(GraphExecutor& reference, const ValueMap& inputs);
 
 }  // namespace d5

@@ -5,12 +5,12 @@
 
 namespace d5 {
 
-/// An answer that is up to so many bounds off is doubtful: another order of a sum of n terms may
-/// have the root of n times the error, which runs of the reference do not show; this is of 4096.
+/// An error up to this multiple of the bound is doubtful: another order of summing n terms may have
+/// sqrt(n) times the error, which the reference's runs do not show; this is for n = 4096.
 constexpr double kDoubtfulBounds = 64;
 
-/// How many bounds of the `RoundingJudge` a failed answer is off; infinity where it has no bound,
-/// or is no number.
+/// Error of a failed answer in multiples of the `RoundingJudge`'s bound; infinity if it has no
+/// bound, or is NaN.
 [[nodiscard]] double bounds_off(const Measurement& record);
 
 }  // namespace d5

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kGradient = "gradient of ", kOutput = "output ";
 
-/// A word that a forked process writes, and its parent reads.
+/// A flag in shared memory, written by a forked process and read by its parent.
 std::shared_ptr<std::atomic<bool>> shared_word() {
   using Word = std::atomic<bool>;
   static_assert(Word::is_always_lock_free);
@@ -63,8 +63,8 @@ ValueMap load_tensors(const std::string& file) {
   return values;
 }
 
-/// Whether quantized numbers are one step off at most, to which rounding may tip them. Where the
-/// whole is far off, that is not what brought it there.
+/// Whether quantized numbers differ by at most one step, which rounding can cause. If the whole
+/// network is far off, such a step is not the cause.
 bool is_one_step(const Measurement& record, const std::vector<Answer>& answers) {
   const Value* answer = find(answers, record.conditions.at("tensor").text());
   if (!answer || !answer->is_tensor()) return false;
@@ -74,7 +74,7 @@ bool is_one_step(const Measurement& record, const std::vector<Answer>& answers) 
   return is_quantized && condition_number(record, "absolute error") == 1;
 }
 
-/// Of records of answers: an output goes before a gradient, which may follow from it.
+/// The worst difference among records; outputs come before gradients, which may follow from them.
 NetworkDifference worst_difference(const std::vector<Measurement>& records,
                                    const std::vector<Answer>& answers) {
   NetworkDifference worst;
@@ -92,7 +92,7 @@ NetworkDifference worst_difference(const std::vector<Measurement>& records,
   return worst;
 }
 
-/// Of answers "output y" and "gradient of w", under the names y and w.
+/// Stores answers "output y" and "gradient of w" under the names y and w.
 void put(const ValueMap& answers, ValueMap& outputs, ValueMap& gradients) {
   for (const auto& [tensor, value] : answers) {
     if (tensor.starts_with(kGradient)) gradients[tensor.substr(kGradient.size())] = value;
@@ -173,13 +173,14 @@ NetworkDifference DifferenceLook::look_at_time(const Network& network, const Val
   *subject_runs_ = true;
   const auto subject = subject_(network.copy());
   const auto timed = [&](GraphExecutor& executor) {
-    // The clock is read around a run and what it waits for.
+    // The measured time is that of a run and of its wait for the device.
     return Subject{.record = error_record("", ""),
                    .run = [&] { (void)executor.inference(fed); },
                    .synchronise = [&] { executor.synchronise(); }};
   };
   NetworkDifference found;
-  for (int i = 0; i < 2; ++i) {  // of many tries at 95% one would be wrong; of twice in a row none
+  for (int i = 0; i < 2; ++i) {  // of many tries at 95% some would be wrong once, but hardly twice
+                                 // in a row
     const auto records = measure_side_by_side(
         {timed(*reference), timed(*subject)}, {"time"},
         {.samples = 20, .most_seconds = 10, .unjudged = true, .interrupt = options_.interrupt});
@@ -214,7 +215,7 @@ ValueMap DifferenceLook::all_values(const Network& network, const ValueMap& inpu
   };
   const Network with_all = beginning_of(network, network.graph().nodes.size(), names);
   const auto opened = reference_(with_all.copy());
-  // d5's own threads start anew in each process.
+  // d5's own threads are started in each process.
   const bool may_run_here = frameworks_of(*opened) == std::vector<std::string>{"reference"};
   ValueMap values =
       may_run_here ? run(*opened)
@@ -250,7 +251,7 @@ void DifferenceLook::tell_answers(ReducedNetwork& reduced) const {
     if (kind == DifferenceKind::answer || kind == DifferenceKind::gradient) {
       put(brought_back(to_the_end, answered), reduced.answers, reduced.gradients);
     }
-  } catch (const std::exception&) {  // the network and its inputs tell enough
+  } catch (const std::exception&) {  // the network and its inputs are evidence enough
   }
 }
 

@@ -10,30 +10,29 @@
 
 namespace d5 {
 
-/// Looks whether a subject does otherwise than a reference with a network, in a process of its own
-/// where that is wished.
+/// Compares a subject with a reference on a network, in a separate process if requested.
 class DifferenceLook {
  public:
   /// All of them outlive it.
   DifferenceLook(const MakeExecutor& subject, const MakeExecutor& reference,
                  const ReductionOptions& options);
 
-  /// Throws: what the reference throws; Unsupported where it ends its process; Interrupted.
+  /// Throws: what the reference throws; Unsupported if it ends its process; Interrupted.
   [[nodiscard]] NetworkDifference look(const Network& network, const ValueMap& fed) const;
-  /// Of every tensor, as the reference has it; of processes of their own tensors alone come back,
-  /// where the reference is another framework. Throws: as `look`.
+  /// The reference's value of every tensor. If the reference is another framework, it runs in a
+  /// separate process, which returns only tensors. Throws: as `look`.
   [[nodiscard]] ValueMap all_values(const Network& network, const ValueMap& inputs) const;
-  /// What both answer to `reduced`, put into it, as far as they do.
+  /// Stores the outputs of both for `reduced` in it, as far as they exist.
   void tell_answers(ReducedNetwork& reduced) const;
 
-  /// From now on a process of its own may take no longer.
+  /// Sets the time limit of separate processes from now on.
   void limit(double seconds);
 
  private:
   [[nodiscard]] NetworkDifference look_here(const Network& network, const ValueMap& fed) const;
   [[nodiscard]] NetworkDifference look_at_time(const Network& network, const ValueMap& fed) const;
   [[nodiscard]] BackwardBegin begin_of(GraphExecutor& reference, const ValueMap& fed) const;
-  /// What `make` makes, or the tensors of it where that is in a process of its own.
+  /// The result of `make`, or only its tensors if it runs in a separate process.
   [[nodiscard]] static ValueMap brought_back(const Isolation& isolation,
                                              const std::function<ValueMap()>& make);
 

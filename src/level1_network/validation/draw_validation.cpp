@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kDraws = 20'000, kMostDrawRuns = 2'000;
 
-/// The network's nodes that draw; none where one in a nested graph does.
+/// The network's random nodes; none if a node in a nested graph draws.
 std::vector<onnx::Node> drawing_nodes(const onnx::Graph& graph) {
   std::vector<onnx::Node> result;
   for (const auto& node : graph.nodes) {
@@ -31,7 +31,7 @@ std::vector<onnx::Node> drawing_nodes(const onnx::Graph& graph) {
   return result;
 }
 
-/// A network of which nodes draw, and what they read and wrote in a run.
+/// A network with random nodes, and their inputs and outputs in a run.
 class DrawingNetwork {
  public:
   DrawingNetwork(const Network& network, const ValueMap& inputs)
@@ -43,8 +43,8 @@ class DrawingNetwork {
         nodes_, [](const onnx::Node& node) { return node.attributes.contains("seed"); });
   }
 
-  /// The same network, all that its drawing nodes read and write among its outputs, and `seed` for
-  /// the seed of those that have one.
+  /// The same network, with the inputs and outputs of its random nodes among its outputs, and
+  /// `seed` as the seed of the nodes that have one.
   [[nodiscard]] Network observed(std::uint64_t seed) const {
     onnx::Model model = network_.model();
     for (onnx::Node& node : model.graph.nodes) {
@@ -83,7 +83,7 @@ class DrawingNetwork {
     return result;
   }
 
-  /// The outputs that follow from drawn values, against the reference's of the same values.
+  /// Compares the outputs computed from drawn values with the reference's of the same values.
   [[nodiscard]] std::vector<Measurement> check_rest(const Measurement& base,
                                                     const ValueMap& outputs,
                                                     ForwardTolerance tolerance) const {
@@ -113,7 +113,7 @@ class DrawingNetwork {
   }
 
  private:
-  /// An input's or a constant's, before the run.
+  /// The value of an input or a constant, known before the run.
   [[nodiscard]] std::optional<Value> known(const std::string& name) const {
     if (const auto input = inputs_.find(name); input != inputs_.end()) return input->second;
     const auto& constants = network_.graph().initializers;

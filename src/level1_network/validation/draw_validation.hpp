@@ -13,17 +13,17 @@
 
 namespace d5 {
 
-/// Makes an executor whose random numbers are those of a seed.
+/// Makes an executor with random numbers from a seed.
 using OpenExecutor = std::function<std::shared_ptr<GraphExecutor>(Network, std::uint64_t seed)>;
 
-/// Judges a network that draws random numbers by their distribution.
+/// Tests a network that draws random numbers by their distribution.
 ///
-/// It runs about 20,000 draws' worth of times, with other numbers each time: where a node has an
-/// attribute `seed`, with another seed. One record a node that draws, of what its attributes and
-/// inputs say (`places_of_draws`), its number Kolmogorov's distance; and one for each output that
-/// follows from what was drawn, compared with what the reference makes of the same draws.
+/// Runs it for about 20,000 draws, with different numbers each time: if a node has an attribute
+/// `seed`, with another seed. One record per random node compares its draws with the distribution
+/// given by its attributes and inputs (`places_of_draws`); its number is the Kolmogorov distance.
+/// One record per dependent output compares it with the reference's on the same draws.
 ///
-/// Nodes in nested graphs draw unseen: then there is no record.
+/// Random nodes in nested graphs are not seen: then there is no record.
 /// Throws: what opening and running throw; Interrupted.
 [[nodiscard]] std::vector<Measurement> test_draws(const Measurement& base, const Network& network,
                                                   const ValueMap& inputs, const OpenExecutor& open,

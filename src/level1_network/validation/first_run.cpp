@@ -13,7 +13,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// What a graph is given, in its order; `attribute` empty: it does not run.
+/// Inputs of a graph, in its order; empty `attribute`: it does not run.
 struct Given {
   std::string attribute = {};
   std::vector<Value> inputs = {};

@@ -8,16 +8,16 @@
 
 namespace d5 {
 
-/// The graph that a node runs first, as a network of its own.
+/// The graph that a node runs first, as a network.
 struct FirstRun {
-  std::string attribute;  ///< that holds the graph
+  std::string attribute;  ///< attribute that holds the graph
   Network body;           ///< its inputs: the graph's, and what this captures
   ValueMap inputs;
 };
 
-/// Of an If the branch that it takes; of Loop, Scan and SequenceMap the first iteration. `values`
-/// has what the node and its graphs read that is no parameter or constant of `network`. Nothing
-/// where the node holds no graph, runs none, or is none of these.
+/// The branch that an If takes; the first iteration of Loop, Scan and SequenceMap. `values` must
+/// have the inputs of the node and its graphs that are not parameters or constants of `network`.
+/// Empty if the node holds no graph, runs none, or is another operator.
 /// Throws: Unsupported for a value whose type a network cannot declare.
 [[nodiscard]] std::optional<FirstRun> first_run(const onnx::Node& node, const Network& network,
                                                 const ValueMap& values);

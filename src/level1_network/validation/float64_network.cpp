@@ -41,7 +41,7 @@ onnx::Graph converted(onnx::Graph graph) {
   for (auto* infos : {&graph.inputs, &graph.outputs}) {
     for (auto& info : *infos) info.type = converted(std::move(info.type));
   }
-  graph.values.clear();  // of the types before
+  graph.values.clear();  // declared for the old types
   for (auto& [name, tensor] : graph.initializers) tensor = converted(tensor);
   for (auto& node : graph.nodes) {
     spell_as_tensor(node);

@@ -5,8 +5,8 @@
 
 namespace d5 {
 
-/// A network of its own with the same nodes and the same numbers, all floats in float64: inputs,
-/// parameters, constants, attributes, and what casts make. Its constants are never updated.
+/// A copy of a network with all floats in float64: inputs, parameters, constants, attributes, and
+/// results of casts. Its constants are never updated.
 [[nodiscard]] Network in_float64(const Network& network);
 
 /// The same numbers; floats in float64, everything else shared.

@@ -29,8 +29,8 @@ ValueMap read_inputs(const Network& network, const onnx::TestFolder::DataSet& da
   return detail::data_set_inputs(network, data.inputs);
 }
 
-/// ONNX's own: the folder's, as numpy.testing.assert_allclose means it; its runner widens that of
-/// bfloat16, whose significand has 8 bits.
+/// ONNX's own tolerance: the folder's, in the sense of numpy.testing.assert_allclose. Its runner
+/// widens that of bfloat16, whose significand has 8 bits.
 ForwardTolerance tolerance_for(const onnx::TestFolder& folder, const Value& expected) {
   ForwardTolerance tolerance{.relative = folder.relative, .absolute = folder.absolute};
   if (expected.is_tensor() && expected.tensor().dtype() == DType::bfloat16) {
@@ -39,8 +39,8 @@ ForwardTolerance tolerance_for(const onnx::TestFolder& folder, const Value& expe
   return tolerance;
 }
 
-/// For an output that was drawn: expected is one draw of NumPy's generator. `test_draws` asks for
-/// more.
+/// Checks only the type and shape of a random output: the expected one is a draw of NumPy's
+/// generator. `test_draws` checks the distribution.
 Measurement check_type(const Measurement& base, const std::string& what, const Value& got,
                        const Value& expected) {
   Measurement record = base;
@@ -53,7 +53,7 @@ Measurement check_type(const Measurement& base, const std::string& what, const V
   return record;
 }
 
-/// A test folder that is run by one executor.
+/// One run of a test folder with one executor.
 class FolderCheck {
  public:
   FolderCheck(onnx::TestFolder folder, const ExecutorOptions& options,

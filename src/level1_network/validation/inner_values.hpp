@@ -11,8 +11,8 @@
 
 namespace d5 {
 
-/// `test_executor` of outputs that are a network's inner values: those that its inputs do not move
-/// (positions, masks of constants) are what they are.
+/// `test_executor` for outputs that are a network's inner values: those that do not depend on its
+/// inputs (positions, masks of constants) are accepted.
 [[nodiscard]] std::vector<Measurement> test_inner_values(GraphExecutor& subject,
                                                          GraphExecutor& reference,
                                                          const ValueMap& inputs,

@@ -101,7 +101,7 @@ std::optional<RoundedAnswers> kept_answers(const std::string& words) {
     if (kept == model.metadata.end() || kept->second != words) return {};
     if (!model.metadata.contains(kFound)) return {};
     return answers_from(model, file.string());
-  } catch (const Error&) {  // it is asked anew
+  } catch (const Error&) {  // it is computed again
     return {};
   }
 }
@@ -127,7 +127,7 @@ void keep_answers(const std::string& words, const RoundedAnswers& answers) {
   fs::create_directories(file.parent_path(), ignored);
   try {
     onnx::save(model, file.string());
-  } catch (const Error&) {  // the next bench asks again
+  } catch (const Error&) {  // the next bench computes it again
     return;
   }
   make_room(file.parent_path());

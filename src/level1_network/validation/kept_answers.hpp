@@ -8,12 +8,12 @@
 
 namespace d5 {
 
-/// What a reference answered to what `words` describe (network, inputs, versions), from the user's
-/// cache, an ONNX file of constants. Nothing where none was kept, or what lies there is damaged or
-/// of something else.
+/// Cached outputs of a reference for the key `words` (network, inputs, versions), from the user's
+/// cache, an ONNX file of constants. Empty if there are none, or the file is damaged or of another
+/// key.
 [[nodiscard]] std::optional<RoundedAnswers> kept_answers(const std::string& words);
-/// Beside those of before; the oldest go where all of them take more than 1 GiB. Nothing is kept of
-/// more than 128 MiB, of what is no tensor, and where it cannot be written: a cache is no promise.
+/// Caches outputs; the oldest files are removed above 1 GiB in total. Skipped above 128 MiB, for
+/// values that are not tensors, and if the file cannot be written.
 void keep_answers(const std::string& words, const RoundedAnswers& answers);
 
 }  // namespace d5

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a reduction that was cut short goes on.
+// Resumes an interrupted reduction.
 #include <fmt/format.h>
 
 #include <array>

@@ -41,7 +41,7 @@ bool holds_no_numbers(const Answer& answer) {
   return !detail::evidence_in(answer.value).lack(detail::Expectation::computed).empty();
 }
 
-/// Names that the values of fed inputs reach, not their shapes alone.
+/// Names that depend on the values of fed inputs, not only on their shapes.
 std::set<std::string> reached_by(const ValueMap& inputs, const onnx::Graph& graph) {
   std::set<std::string> reached;
   for (const auto& [name, value] : inputs) reached.insert(name);
@@ -57,7 +57,7 @@ std::set<std::string> reached_by(const ValueMap& inputs, const onnx::Graph& grap
   return reached;
 }
 
-/// Other inputs; nothing where they would be the same.
+/// Other inputs; empty if they would be the same.
 std::optional<ValueMap> others(const ValueMap& inputs, Variation variation,
                                const std::string& alone = "") {
   ValueMap result = inputs;
@@ -74,7 +74,7 @@ std::optional<ValueMap> others(const ValueMap& inputs, Variation variation,
   return differ ? std::optional(std::move(result)) : std::nullopt;
 }
 
-/// Which elements of one output moved in any of the runs.
+/// Marks the elements of one output that changed in any of the runs.
 class Movement {
  public:
   explicit Movement(const Value& usual)
@@ -99,7 +99,7 @@ class Movement {
 
   [[nodiscard]] bool is_settled() const { return 2 * moved() >= elements() && !stays_scaled_; }
 
-  /// Empty where it moves.
+  /// Empty if the output moves.
   [[nodiscard]] std::string words() const {
     if (!looked_) return "";
     const std::string constant = detail::constant_in(usual_);
@@ -121,7 +121,7 @@ class Movement {
   [[nodiscard]] std::int64_t elements() const { return usual_.elements(); }
   [[nodiscard]] std::int64_t moved() const { return std::ranges::count(moved_, true); }
 
-  /// From or to what is no number is no movement.
+  /// A change from or to NaN or infinity does not count.
   bool look_at_numbers(const Tensor& others) {
     const std::span<const double> a = numbers_.span<double>(), b = others.span<double>();
     bool moves = false;
@@ -168,8 +168,8 @@ class Movement {
   bool looked_ = false, stays_scaled_ = false;
 };
 
-/// Each run on other inputs, as long as `go_on` says so. Values that the network cannot take are
-/// left out.
+/// Runs the network on other inputs while `go_on` returns true. Values that the network cannot take
+/// are left out.
 template <class Look, class GoOn>
 void run_on_others(GraphExecutor& reference, const ValueMap& inputs, Look&& look, GoOn&& go_on) {
   constexpr int kMostAlone = 6;

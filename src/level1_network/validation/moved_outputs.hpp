@@ -10,31 +10,32 @@
 
 namespace d5 {
 
-/// An output that says nothing of what a network computes: its inputs do not move it.
+/// An output that is not evidence of what a network computes: it does not depend on its inputs.
 struct UnmovedOutput {
   std::string
       words;  ///< "the reference's answers are 1 in 10 of 10 elements, for other inputs, too"
-  /// No input leads to it but by its shape: no inputs will move it.
+  /// It depends only on the shapes of inputs, so no inputs will change it.
   bool leads_to_none = false;
 };
 
-/// Runs a reference on other inputs (`detail::varied`: all of them, then whole numbers and truths
-/// one by one, until each output is seen to move) and looks which of its outputs, `answers`, they
-/// do not move: all elements are one real number and stay so where inputs are scaled, or no element
-/// moves, or those that move are fewer than those that stay and are not the tensor's most frequent
-/// number (a ReLU's zeros do not count). Whole numbers and truths that follow from shapes alone are
-/// right to stay; what draws random numbers, or has no inputs, is not looked at.
+/// Runs a reference on other inputs and finds outputs among `answers` that do not depend on them.
+/// The inputs are `detail::varied`: first all of them, then integers and booleans one by one, until
+/// each output has changed. An output counts as unmoved if all its elements are one real number and
+/// stay so when inputs are scaled; or if no element changes; or if fewer elements change than stay,
+/// and the constant ones are not the tensor's most frequent number (zeros of a ReLU do not count).
+/// Integers and booleans that depend on shapes only may stay. Networks that draw random numbers, or
+/// have no inputs, are not examined.
 ///
-/// By "output NAME". `reference` has the state that it had. Throws: Interrupted.
+/// Keyed by "output NAME". The state of `reference` is restored. Throws: Interrupted.
 [[nodiscard]] std::map<std::string, UnmovedOutput> unmoved_outputs(
     GraphExecutor& reference, const ValueMap& inputs, const std::vector<Answer>& answers);
 
-/// How many outputs of `executor` on these inputs say nothing (`weigh_evidence`, and above), of
-/// those that other inputs may change. It has the state that it had. Throws: what running throws.
+/// Number of outputs of `executor` that are not evidence on these inputs (`weigh_evidence`, and
+/// above), among those that depend on inputs. Its state is restored. Throws: what running throws.
 [[nodiscard]] std::size_t outputs_that_say_nothing(GraphExecutor& executor, const ValueMap& inputs);
 
-/// The same at a glance, in one run: those that hold no numbers, or one alone. For executors that
-/// need not take other inputs than they are fed.
+/// A quick form in one run: counts outputs without numbers, or with a single value throughout. For
+/// executors that may not accept other inputs.
 [[nodiscard]] std::size_t outputs_that_seem_silent(GraphExecutor& executor, const ValueMap& inputs);
 
 }  // namespace d5

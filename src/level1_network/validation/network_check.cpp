@@ -33,7 +33,7 @@ Settings check_wishes(const std::string& word, const NetworkCheckOptions& option
   return wishes;
 }
 
-/// One that judges itself has passed nothing. What says nothing on these inputs is kept.
+/// A framework compared with itself has passed nothing; records that are not evidence stay.
 void skip_self_judgement(std::vector<Measurement>& results) {
   const auto has_passed = [](const Measurement& m) { return m.status == Status::passed; };
   const bool agrees = std::ranges::all_of(results, [&](const Measurement& m) {
@@ -50,7 +50,7 @@ void skip_self_judgement(std::vector<Measurement>& results) {
       option_word("against"), option_word("numeric"));
 }
 
-/// A run that failed may have failed on what it was fed, and what says nothing says it of that.
+/// A failure, or a check without a result, may be due to the inputs: adds that advice.
 void advise(Measurement& result, const NetworkInputs& fed) {
   if (result.reason.ends_with("give inputs") && !fed.made.empty()) {
     result.reason += "; " + advice_on(fed);
@@ -60,7 +60,7 @@ void advise(Measurement& result, const NetworkInputs& fed) {
   result.reason += "; " + advice_on(fed);
 }
 
-/// What is fed, drawn otherwise where the reference's answers on it say nothing.
+/// The inputs, drawn in another way if the reference's outputs on them are not evidence.
 NetworkInputs telling_inputs(GraphExecutor& reference, const NetworkInputs& fed,
                              const NetworkCheckOptions& options) {
   const InterruptibleRuns within(reference, options.interrupt);
@@ -69,16 +69,16 @@ NetworkInputs telling_inputs(GraphExecutor& reference, const NetworkInputs& fed,
       [&](const ValueMap& inputs) { return outputs_that_say_nothing(reference, inputs); });
 }
 
-/// Outputs, and the gradients of all parameters where the network has a loss.
+/// Compares outputs, and the gradients of all parameters if the network has a loss.
 std::vector<Measurement> against_reference(const std::string& model, const std::string& word,
                                            const NetworkCheckOptions& options) {
   const Settings wishes = check_wishes(word, options);
   const Interrupt& interrupt = options.interrupt;
   const std::uint64_t seed = options.execution.seed;
   const Keeps keeps = kept_by(options.transforms);
-  // What a transform rounds, it rounds for the reference too: what is left is the framework's.
+  // A transform that rounds is applied to the reference, too: the rest is the framework's error.
   const bool same_network = options.transforms.empty() || keeps == Keeps::rounded;
-  // Networks of their own: both executors write gradients.
+  // Two separate networks, because both executors write gradients.
   Network transformed = open_model(model, wishes, options.transforms, interrupt);
   if (!same_network) forget_doubt(transformed);  // it is judged here
   const auto subject = open_executor(word, std::move(transformed), options.execution);
@@ -106,8 +106,7 @@ std::vector<Measurement> against_reference(const std::string& model, const std::
   for (auto& result : results) note_inputs(result, options.sizes, subject->network(), fed);
   if (options.numeric == 0) return results;
   if (loss.empty())
-    throw Unsupported(option_word("numeric") +
-                      " is of gradients, and there is no loss to have any");
+    throw Unsupported(option_word("numeric") + " compares gradients, but there is no loss");
   auto numeric = test_numeric_gradients(*subject, inputs, loss,
                                         {.elements = options.numeric, .seed = seed}, interrupt);
   std::ranges::move(numeric, std::back_inserter(results));
@@ -126,7 +125,7 @@ NetworkSides sides_of(const std::string& model, const std::string& word,
       fed = telling_inputs(*reference, fed, options);
     } catch (const Interrupted&) {
       throw;
-    } catch (const Error&) {  // who compares says why
+    } catch (const Error&) {  // the comparison reports it
     }
   }
   ValueMap inputs = std::move(fed.values);
@@ -140,7 +139,7 @@ NetworkSides sides_of(const std::string& model, const std::string& word,
               }};
 }
 
-/// The same network in both, node by node.
+/// Compares the same network in both, node by node.
 std::vector<Measurement> node_by_node(const std::string& model, const std::string& word,
                                       const NetworkCheckOptions& options) {
   const NetworkSides sides = sides_of(model, word, options);
@@ -148,10 +147,10 @@ std::vector<Measurement> node_by_node(const std::string& model, const std::strin
                        {.tolerance = options.tolerance, .interrupt = options.interrupt});
 }
 
-/// The part of the network that differs, left in a folder.
+/// Leaves the part of the network that differs in a folder.
 std::vector<Measurement> reduced(const std::string& model, const std::string& word,
                                  const NetworkCheckOptions& options) {
-  (void)version_of(word);  // that it is not there is no difference
+  (void)version_of(word);  // a missing framework is not a difference
   const NetworkSides sides = sides_of(model, word, options);
   auto record = reduce_to_folder(sides, word, options);
   const bool has_gradients = !options.backward && !loss_of(sides.network).empty();
@@ -167,7 +166,7 @@ std::vector<Measurement> reduced(const std::string& model, const std::string& wo
   }
   if (record.status == Status::passed && has_gradients && options.slower == 0) {
     record.reason =
-        "outputs agree; with " + option_word("backward") + " gradients are looked at, too";
+        "outputs agree; with " + option_word("backward") + " gradients are compared, too";
   }
   return {record};
 }

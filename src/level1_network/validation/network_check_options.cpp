@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a check: what they are called, and which go together.
+// The options of a check: their names, and the valid combinations.
 #include "level1_network/validation/network_check_options.hpp"
 
 #include <fmt/format.h>
@@ -15,14 +15,14 @@ namespace {
 void expect_reducible(const NetworkCheckOptions& options) {
   const std::string reduce = option_word("reduce");
   if (options.by_node || options.numeric > 0) {
-    throw ValueError(fmt::format("{} goes by whole networks; leave out {} and {}", reduce,
+    throw ValueError(fmt::format("{} compares whole networks; leave out {} and {}", reduce,
                                  option_word("by_node"), option_word("numeric")));
   }
   if (options.tolerance) {
     throw ValueError(reduce + " looks for what rounding does not explain; leave out the tolerance");
   }
   if (options.backward && options.slower > 0) {
-    throw ValueError(fmt::format("{} is of forward; leave out {}", option_word("slower"),
+    throw ValueError(fmt::format("{} applies to forward only; leave out {}", option_word("slower"),
                                  option_word("backward")));
   }
   if (executor_words(options.frameworks).size() != 1) {
@@ -40,30 +40,32 @@ bool detail::expects_outputs(const std::string& model, const NetworkCheckOptions
 
 void NetworkCheckOptions::declare(OptionList& options) {
   options.add("against", against,
-              "the framework that models are held against; test folders bring what is expected",
+              "reference framework; test folders have their own expected outputs",
               {.placeholder = "FRAMEWORK"});
   options.add("backward", backward,
-              "gradients of parameters also where a network has no output 'loss': those of the "
-              "outputs times random numbers");
-  options.add("by_node", by_node,
-              "which node differs: its error with all before it, and alone on right values");
-  options.add("reduce", reduce,
-              "cut the network down to the few nodes that differ, and leave them in a folder with "
-              "data and a program that shows it; cut short, the same command goes on",
-              {.placeholder = "FOLDER"});
+              "compare parameters' gradients; without an output 'loss', those of the outputs times "
+              "random numbers");
+  options.add(
+      "by_node", by_node,
+      "find the node that differs: its accumulated error, and its own error on correct inputs");
+  options.add(
+      "reduce", reduce,
+      "reduce the network to the few nodes that differ, and save them to a folder with data and a "
+      "program that shows the difference; if interrupted, the same command continues",
+      {.placeholder = "FOLDER"});
   options.add("slower", slower,
-              "leave nodes that take X times as long as in the framework that they are held "
-              "against, whatever they answer; as steady as the machine; 0: nodes that differ",
+              "keep nodes that take X times as long as in the reference framework, whatever their "
+              "outputs; as reliable as the machine is steady; 0: nodes that differ",
               {.least = 0, .unit = "x"});
   options.add("numeric", numeric,
-              "gradients against finite differences in float64, too, of N elements of each "
-              "parameter; 0: none",
+              "compare gradients with finite differences in float64, for N elements of each "
+              "parameter; 0: skip",
               {.least = 0});
 }
 
 void expect_checkable(const std::string& model, const NetworkCheckOptions& options) {
   if (options.backward && options.by_node) {
-    throw ValueError(fmt::format("{} compares what nodes answer forward; leave out {}",
+    throw ValueError(fmt::format("{} compares nodes forward only; leave out {}",
                                  option_word("by_node"), option_word("backward")));
   }
   if (!options.reduce.empty()) expect_reducible(options);

@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// Whether there is something to hold answers against: a folder's own, on its own inputs.
+/// Whether a folder's expected outputs are compared, on its own inputs.
 [[nodiscard]] bool expects_outputs(const std::string& model, const NetworkCheckOptions& options);
 
 }  // namespace d5::detail

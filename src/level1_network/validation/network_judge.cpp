@@ -41,8 +41,8 @@ bool same_bits(const Value& a, const Value& b) {
          bytes_of(a.tensor()) == bytes_of(b.tensor());
 }
 
-/// Every tensor that is fed, its elements in the opposite order: other inputs, whose elements have
-/// all the values that they may have. They are back when it goes.
+/// Reverses the elements of every fed tensor, which gives other inputs with values in the same
+/// range. The destructor restores them.
 class ReversedInputs {
  public:
   explicit ReversedInputs(const ValueMap& inputs) {
@@ -75,7 +75,7 @@ class ReversedInputs {
   bool differ_ = false;
 };
 
-/// Whether some output of floats has elements, and all of those are the same bits in both.
+/// Whether some float output has elements, and all such outputs are bitwise equal in both.
 bool all_the_same(const std::vector<Answer>& a, const std::vector<Answer>& b) {
   bool any = false;
   for (const auto& [tensor, value] : a) {
@@ -88,7 +88,7 @@ bool all_the_same(const std::vector<Answer>& a, const std::vector<Answer>& b) {
   return any;
 }
 
-/// Of the libraries that the reference is made of: built again they may answer otherwise.
+/// Build of the reference's libraries: another build may give other outputs.
 std::string build_of_reference() {
   std::string words;
   for (const void* function : {reinterpret_cast<const void*>(&expand_case),
@@ -102,7 +102,7 @@ std::string build_of_reference() {
   return words;
 }
 
-/// The caller's may be others by the time of the next question.
+/// A copy, because the caller's values may change before the next question.
 ValueMap copied(const ValueMap& inputs) {
   ValueMap own;
   for (const auto& [name, value] : inputs) {
@@ -178,7 +178,7 @@ Verdict NetworkJudge::judge(const std::vector<Answer>& answers, GraphExecutor& s
   if (!judge_) return unknown(obstacle_);
   if (word == word_ && word_ != kReference) return unknown("it judges the others");
   Verdict verdict = verdict_from(judge_->judge(d5::error_record(), answers), who());
-  reference_.reset();  // its memory belongs to who is timed
+  reference_.reset();  // free its memory for the timed executor
   return verdict;
 }
 
@@ -240,7 +240,7 @@ void NetworkJudge::ask(ValueMap inputs) {
   }
 }
 
-/// All that decides what the reference answers.
+/// Everything that determines the reference's answer, as a key.
 std::string NetworkJudge::words_of(const Network& network, const ValueMap& inputs) const {
   std::string words =
       fmt::format("{} of {}, mode {}, seed {}, d5 {}{}\n", run_.of, content_digest(network.graph()),
@@ -274,7 +274,7 @@ std::string NetworkJudge::stale_answers(GraphExecutor& subject, const ValueMap& 
   try {
     const BackwardBegin forward{.loss = run_.begin.loss};
     if (!all_the_same(answers_of(subject, inputs, forward), usual)) return "";
-    // It may be the network that answers so, but for what rounding explains.
+    // The network itself may give equal outputs, up to rounding error.
     std::vector<Answer> others_right = usual;
     for (auto& [tensor, value] : answers_of(opened(), inputs, forward)) {
       const auto place = std::ranges::find(others_right, tensor, &Answer::tensor);
@@ -287,8 +287,7 @@ std::string NetworkJudge::stale_answers(GraphExecutor& subject, const ValueMap& 
   } catch (const Error&) {  // it need not run on what it was not fed
     return "";
   }
-  return "its outputs stay the same to the bit when its inputs are others: it gives out what it "
-         "kept";
+  return "its outputs do not change although its inputs do: it is returning cached results";
 }
 
 }  // namespace d5

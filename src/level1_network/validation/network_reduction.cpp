@@ -19,7 +19,8 @@
 namespace d5 {
 namespace {
 
-/// What a part is fed becomes constants, and parameters where it is floats: gradients of it count.
+/// Turns the inputs of a part into constants, or into parameters if floating-point, so that their
+/// gradients count.
 void make_parameters(Network& part, ValueMap& fed) {
   onnx::Model model = part.model();
   for (auto input = fed.begin(); input != fed.end();) {
@@ -69,7 +70,7 @@ class Reduction {
  private:
   static constexpr int kRuns = 3;
 
-  /// From where an earlier reduction came to; false if nothing differs there any more.
+  /// Continues from an earlier reduction; false if its result no longer differs.
   bool go_on() {
     if (!options_.from) return false;
     const ReducedNetwork& before = *options_.from;
@@ -111,7 +112,7 @@ class Reduction {
     look_.limit(std::max(kLeast, kTimes * whole_seconds));
   }
 
-  /// Throws: Interrupted, when time is over.
+  /// Throws: Interrupted, at the end of the time limit.
   bool differs(const Network& part, const ValueMap& fed) {
     options_.interrupt.check("reduce");
     if (now_seconds() - begin_ > options_.most_seconds) throw Interrupted("reduce: time is over");
@@ -142,7 +143,7 @@ class Reduction {
     return false;
   }
 
-  /// Not another, smaller difference, nor another complaint.
+  /// Rejects another, smaller difference, and another error.
   [[nodiscard]] bool is_the_same(const NetworkDifference& found) const {
     if (found.kind != whole_.kind) return false;
     switch (found.kind) {
@@ -164,7 +165,8 @@ class Reduction {
   void make_smallest() {
     remove_nodes();
     remove_attributes();
-    // Of a few bounds half stays, and two at least: at the edge of rounding nothing is evidence.
+    // Half of a small error must remain, and at least two bounds: at the edge of rounding nothing
+    // is evidence.
     const double size = result_.difference.size;
     least_ = std::min(size, std::clamp(size / 2, 2.0, kDoubtfulBounds));
     while (shrink_sizes()) {
@@ -178,7 +180,7 @@ class Reduction {
     const ValueMap values = look_.all_values(before, result_.inputs);
     std::vector<std::size_t> places(nodes.size());
     for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
-    std::set<std::vector<std::size_t>> known;  // those that do not differ
+    std::set<std::vector<std::size_t>> known;  // parts that do not differ
     (void)smallest_failing(places, [&](const std::vector<std::size_t>& some) {
       if (known.contains(some)) return false;
       std::vector<onnx::Node> chosen;
@@ -191,7 +193,7 @@ class Reduction {
         if (differs(part, fed)) return true;
       } catch (const Interrupted&) {
         throw;
-      } catch (const Error&) {  // values without a type: the part is none
+      } catch (const Error&) {  // values without a type: not a valid part
       }
       known.insert(some);
       return false;
@@ -225,7 +227,7 @@ class Reduction {
         return any = true;
       });
     }
-    // Sizes that are equal and nothing to each other, as a width and a number of channels.
+    // Some sizes are equal by chance, such as a width and a number of channels.
     for (const OneSize& one : dimensions_in(result_.network, result_.inputs)) {
       const auto still = [&](std::int64_t smaller) {
         auto shrunk = with_dimension(result_.network, result_.inputs, one, smaller);
@@ -252,7 +254,7 @@ class Reduction {
   const ReductionOptions& options_;
   const double begin_;
   double least_ = 0;           ///< bounds that a part is off
-  double seconds_before_ = 0;  ///< of the reduction that this one goes on with
+  double seconds_before_ = 0;  ///< of the reduction that this one continues
   NetworkDifference whole_;
   ReducedNetwork result_;
 };
@@ -263,7 +265,8 @@ ReducedNetwork reduce_network(const Network& network, const MakeExecutor& subjec
                               const MakeExecutor& reference, const ValueMap& inputs,
                               const ReductionOptions& options) {
   if (options.slower > 0 && options.passes == ReductionOptions::Passes::both) {
-    throw ValueError("a reduction looks at times, which are of forward, or at gradients: not both");
+    throw ValueError(
+        "a reduction compares either times, which are forward only, or gradients, not both");
   }
   return Reduction(network, subject, reference, inputs, options).run();
 }

@@ -8,15 +8,15 @@
 
 namespace d5 {
 
-/// One network, what it is fed, and who makes executors of parts of it.
+/// One network with its inputs, and factories of executors for its parts.
 struct NetworkSides {
   Network network;
   ValueMap inputs;
   MakeExecutor subject, reference;
 };
 
-/// Reduces the network of `sides` into the folder `options.reduce`, from where it came to before,
-/// and says in a record how many nodes are left.
+/// Reduces the network of `sides` into the folder `options.reduce`, resuming if it exists, and
+/// returns a record with the number of nodes left.
 [[nodiscard]] Measurement reduce_to_folder(const NetworkSides& sides, const std::string& word,
                                            const NetworkCheckOptions& options);
 

@@ -56,7 +56,7 @@ void mistrust_unmoved(std::vector<Measurement>& records,
 }
 
 enum class Backward { off, on };
-enum class Outputs { move, may_stay };  ///< with the inputs
+enum class Outputs { move, may_stay };  ///< whether outputs must depend on the inputs
 
 std::vector<Measurement> test(GraphExecutor& subject, GraphExecutor& reference,
                               const ValueMap& inputs, Backward backward, std::string_view loss,
@@ -110,7 +110,7 @@ std::vector<Measurement> test_executor_backprop(GraphExecutor& subject, GraphExe
                                                 const Interrupt& interrupt) {
   auto results = test(subject, reference, inputs, Backward::on, loss, tolerance, interrupt);
   if (results.size() != 1 || results.front().status != Status::unsupported) return results;
-  // Without gradients, outputs are judged all the same.
+  // Outputs are judged even if there are no gradients.
   auto outputs = test(subject, reference, inputs, Backward::off, "", tolerance, interrupt);
   if (outputs.front().status == Status::unsupported) return outputs;
   results.front().conditions["tensor"] = identity("gradients");

@@ -25,7 +25,7 @@ namespace {
 constexpr const char *kAccumulated = "accumulated_error", *kOwnError = "own_error",
                      *kWhole = "whole_error";
 
-/// What each node of a run writes, by its first output; nothing where only running tells.
+/// Bytes that each node of a run writes, by its first output; missing if known only at run time.
 class WrittenBytes final : public ExecutionEvent {
  public:
   void before_node(const StepInfo& step) override { bytes_[first_output(step.node)] = step.memory; }
@@ -38,7 +38,7 @@ class WrittenBytes final : public ExecutionEvent {
   std::map<std::string, std::size_t> bytes_;
 };
 
-/// The one that a reader should see first.
+/// The record to show first.
 const Measurement& worst_of(const std::vector<Measurement>& records) {
   const auto rank = [](const Measurement& m) {
     const int status = m.status == Status::failed        ? 3
@@ -50,7 +50,7 @@ const Measurement& worst_of(const std::vector<Measurement>& records) {
   return *std::ranges::max_element(records, {}, rank);
 }
 
-/// Those of `outputs`; of a run that ended before it answered, the one that says why.
+/// Records of `outputs`; if a run ended early, the one with the reason.
 std::vector<Measurement> records_of(const std::vector<std::string>& outputs,
                                     const std::vector<Measurement>& all) {
   std::vector<Measurement> found;
@@ -67,7 +67,7 @@ std::vector<Measurement> records_of(const std::vector<std::string>& outputs,
 
 class NodeComparison {
  public:
-  /// `path`: of a graph that a node holds, with a slash behind; empty: `network` is the whole.
+  /// `path`: of a nested graph, followed by a slash; empty: `network` is the whole.
   NodeComparison(const Network& network, const MakeExecutor& subject, const MakeExecutor& reference,
                  const ValueMap& inputs, const NodeComparisonOptions& options,
                  std::string path = "")
@@ -127,7 +127,7 @@ class NodeComparison {
     });
   }
 
-  /// What the nodes [begin, end) read of inputs and of others, in the reference.
+  /// The reference's values that the nodes [begin, end) read from inputs and from other nodes.
   [[nodiscard]] ValueMap values_read(std::size_t begin, std::size_t end) const {
     std::set<std::string> wanted;
     for (std::size_t i = begin; i < end; ++i) {
@@ -157,8 +157,8 @@ class NodeComparison {
     });
   }
 
-  /// The nodes of the graph that a node runs first, on what it is given then. They come before it,
-  /// which inherits what they do.
+  /// Compares the nodes of the graph that a node runs first, on the node's inputs. They precede the
+  /// node, which inherits their differences.
   void look_into(const onnx::Node& node, const ValueMap& values) {
     std::optional<FirstRun> first;
     try {
@@ -190,7 +190,7 @@ class NodeComparison {
     }
   }
 
-  /// With all inner values as outputs, as above, nothing may have been made of several nodes.
+  /// Compares the whole network: with all inner values as outputs, as above, nodes cannot be fused.
   void add_whole() {
     const auto records = test(network_, inputs_);
     if (records.empty() || worst_of(records).status != Status::failed) return;

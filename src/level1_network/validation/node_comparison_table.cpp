@@ -50,7 +50,7 @@ std::string name_of_node(const Measurement& m) {
   return fmt::format("{} '{}'", condition_of(m, "operator"), condition_of(m, "node"));
 }
 
-/// Why a node could not be compared; null if all could.
+/// The reason why a node could not be compared; null if all could.
 const Measurement* first_without_answer(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     for (const Measurement* m : {row.accumulated, row.own}) {
@@ -60,7 +60,7 @@ const Measurement* first_without_answer(const std::vector<Row>& rows) {
   return nullptr;
 }
 
-/// Of the first node to differ.
+/// Describes the first node to differ.
 std::string words_on(const Measurement& first, const std::vector<Row>& rows) {
   const Measurement& own = *std::ranges::find(rows, &first, &Row::accumulated)->own;
   const std::string alone = own.status == Status::failed ? "it differs as well: it is this node"
@@ -80,8 +80,8 @@ std::string heading(std::span<const Measurement> records, const std::vector<Row>
   const auto whole = std::ranges::find(records, "whole_error", &Measurement::metric);
   if (whole != records.end()) {
     text += fmt::format(
-        "the whole differs, its {} nodes do not: the fault lies in what is made of several\n  {}\n"
-        "  'd5 net check MODEL --framework {} --reduce FOLDER' finds which\n",
+        "the whole network differs, its {} nodes do not: several of them cause the difference "
+        "together\n  {}\n  'd5 net check MODEL --framework {} --reduce FOLDER' finds which\n",
         rows.size(), printable_message(whole->reason), whole->framework);
   } else if (const Measurement* first = first_to_differ(records)) {
     text += words_on(*first, rows);
@@ -95,7 +95,7 @@ std::string heading(std::span<const Measurement> records, const std::vector<Row>
   return text;
 }
 
-/// Of one network in one framework.
+/// Text for one network in one framework.
 std::string text_of(std::span<const Measurement> records, Format format) {
   using enum TextTable::Align;
   const auto rows = rows_of(records);

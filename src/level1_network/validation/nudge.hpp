@@ -8,16 +8,16 @@
 
 namespace d5 {
 
-/// The distance of 1 to the next larger number: 2^-23 for float32. 0 for what is no float.
+/// Distance from 1 to the next larger number: 2^-23 for float32. 0 for types other than floats.
 [[nodiscard]] double ulp_of_one(DType dtype);
 
 /// A copy of `tensor` as if each number had been rounded once more: one in twelve, at random, is
-/// moved by a unit in its last place, up or down. That has the variance of rounding to nearest,
-/// 1/12 of the unit's square. What holds no floats is shared.
+/// moved by a unit in the last place, up or down. That has the variance of rounding to nearest,
+/// 1/12 of the unit's square. Tensors without floats are shared.
 [[nodiscard]] Tensor nudged(const Tensor& tensor, RandomStream& random);
 [[nodiscard]] ValueMap nudged(const ValueMap& values, RandomStream& random);
 
-/// Moves all parameters of a network so; they are back when it goes.
+/// Nudges all parameters of a network, and restores them in the destructor.
 class NudgedParameters {
  public:
   NudgedParameters(Network network, RandomStream& random);

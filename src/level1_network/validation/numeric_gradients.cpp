@@ -21,16 +21,17 @@ namespace d5 {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-/// Of a gradient's largest number. A central difference is right to about the square of its step,
-/// 4e-11, for a function whose third derivative is of the size of its first; networks bend more.
+/// Relative to a gradient's largest number. The error of a central difference is about the square
+/// of its step, 4e-11, for a function whose third derivative is of the size of its first; networks
+/// bend more.
 constexpr double kRelative = 1e-6;
-/// What is left of a loss's digits, summed over many layers: 100 roundings.
+/// Digits lost in a loss that is summed over many layers: 100 roundings.
 constexpr double kRoundings = 100;
-/// How much finer a step tells a kink from a slope that bends.
+/// Factor of the finer step that distinguishes a kink from curvature.
 constexpr double kFiner = 16;
 
-/// A number that should be there, and how far off it may be: between the slopes to either side of a
-/// kink, whose middle it is, and by rounding.
+/// An expected slope and its tolerance. At a kink it is the middle of the slopes on both sides,
+/// within their distance; otherwise it is within rounding error.
 struct Slope {
   double value, gap, rounding;
   [[nodiscard]] double uncertain() const { return gap / 2 + rounding; }
@@ -59,15 +60,15 @@ class FiniteDifferences {
     return gradients_[parameter];
   }
 
-  /// By element `i` of the parameter.
+  /// Slope along element `i` of the parameter.
   [[nodiscard]] Slope slope(const Parameter& parameter, std::int64_t i, double scale) {
     const double step =
         std::cbrt(kEpsilon) * std::max(1.0, std::fabs(parameter.value.data<double>()[i]));
     const Slope wide = slope_within(parameter, i, step);
     const double most = kRelative * scale + wide.rounding;
     if (wide.gap <= most) return {wide.value, 0, wide.rounding};
-    // A gap that stays is a kink's; one that shrinks with the step is of a slope that bends, or of
-    // a kink nearby, which the wider step reaches.
+    // A gap that stays is a kink. A gap that shrinks with the step belongs to a curved slope, or to
+    // a nearby kink that the wider step reaches.
     const Slope fine = slope_within(parameter, i, step / kFiner);
     if (fine.gap > wide.gap * 2 / kFiner + fine.rounding) return fine;
     const bool agree = std::fabs(fine.value - wide.value) <= most + fine.rounding;
@@ -183,7 +184,7 @@ std::vector<Measurement> test_numeric_gradients(GraphExecutor& executor, const V
   base.conditions["judge"] = finding("finite differences in float64");
   return guarded(base, [&]() -> std::vector<Measurement> {
     if (draws_random_numbers(network.graph())) {
-      return {skipped(base, "the network draws random numbers: its loss is another in every run")};
+      return {skipped(base, "the network draws random numbers: its loss differs from run to run")};
     }
     std::optional<FiniteDifferences> differences;
     try {

@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-/// The order of fewer numbers makes less than what a bound multiplies by.
+/// For shorter sums, the effect of the order is below the factor of a bound.
 constexpr std::int64_t kLong = 64;
 constexpr std::int64_t kFirstScan = 9;  // opset
 
@@ -49,7 +49,7 @@ class SumReplacement {
     return is_it ? &found->second.tensor : nullptr;
   }
 
-  /// The one axis; nothing where it is not told, or there are several.
+  /// The single axis; empty if it is unknown, or there are several.
   [[nodiscard]] std::optional<std::int64_t> axis_of(const onnx::Node& node) const {
     std::vector<std::int64_t> axes;
     if (const auto* told = node.attribute<std::vector<std::int64_t>>("axes")) axes = *told;
@@ -115,7 +115,7 @@ class SumReplacement {
     return true;
   }
 
-  /// What is there so far, and the next.
+  /// Adds the next number to the sum so far.
   static std::shared_ptr<const onnx::Graph> addition(std::int64_t opset, const onnx::Type& type) {
     auto body = std::make_shared<onnx::Graph>();
     body->name = "addition";

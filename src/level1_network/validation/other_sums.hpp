@@ -8,10 +8,10 @@
 
 namespace d5 {
 
-/// `network` with long sums along one axis (ReduceSum, ReduceMean) added up one number after the
-/// other, in their own type, as engines do that run along the other axes; the reference adds in
-/// parts. Nothing where there are none. `fed` tells the sizes; a sum whose sizes only running tells
-/// is left, and so are those within products.
+/// `network` with long sums along one axis (ReduceSum, ReduceMean) accumulated one number after
+/// another in their own type, as engines do that run along the other axes; the reference adds in
+/// parts. Empty if there are none. `fed` determines the sizes. Sums with dynamic sizes, and those
+/// within products, are left as they are.
 [[nodiscard]] std::optional<Network> with_other_sums(const Network& network, const ValueMap& fed);
 
 }  // namespace d5

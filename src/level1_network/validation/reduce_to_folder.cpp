@@ -10,7 +10,7 @@
 namespace d5 {
 namespace {
 
-/// Writes the smallest so far now and then: a process that is killed loses little.
+/// Writes the smallest network so far at intervals, so that a killed process loses little.
 class SaveNowAndThen {
  public:
   SaveNowAndThen(const ReductionSubject& subject, const std::string& folder)
@@ -51,7 +51,7 @@ Measurement record_of(const ReducedNetwork& small, const NetworkCheckOptions& op
                                  small.differing_runs, small.runs);
   }
   if (!small.is_smallest) {
-    record.reason += "; it was cut short, there may be fewer nodes: the same command goes on";
+    record.reason += "; it ended early, there may be fewer nodes: the same command continues";
     if (small.difference.kind == DifferenceKind::ended) {
       record.reason += ", with " + option_word("isolate", "S") + " tries that hang end sooner";
     }

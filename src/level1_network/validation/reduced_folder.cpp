@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reduction leaves: a test folder that somebody can attach to a report.
+// Writes the result of a reduction: a test folder to attach to a report.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How a framework's own Python answers: lines that make `got`, a list, of `model`, a path, and
-/// `fed`, arrays by their names.
+/// Code for a framework's own Python: lines that compute `got`, a list, from `model`, a path, and
+/// `fed`, arrays by name.
 struct OwnPython {
   std::string_view framework, import, answer;
 };
@@ -66,7 +66,7 @@ for (name, expected), answer in zip(read("output").items(), got):
       own.framework, own.import, own.answer);
 }
 
-/// How a row of known faults is added.
+/// Instructions for adding a row of known faults.
 constexpr std::string_view kRecipe = R"(
 To have d5 refuse it, so that nobody gets a wrong answer unawares:
 
@@ -124,7 +124,7 @@ std::string readme_of(const ReducedNetwork& reduced, const ReductionSubject& sub
       printable_message(reduced.difference.words), left, reduced.nodes_before,
       left == 1 ? "is" : "are",
       reduced.is_smallest ? ""
-                          : " (it was cut short; there may be fewer, and the same command goes on)",
+                          : " (it ended early; there may be fewer, and the same command continues)",
       operators, how_to_see(reduced, subject, has_program));
   if (!reduced.expected_gradients.empty()) {
     text +=
@@ -154,7 +154,7 @@ void save_values(const fs::path& data_set, const char* kind, const std::vector<s
   }
 }
 
-/// Gradients of parameters, each under its name.
+/// Saves gradients of parameters, each under its name.
 void save_gradients(const fs::path& data_set, const char* kind, const ValueMap& gradients) {
   std::size_t i = 0;
   for (const auto& [name, gradient] : gradients) {
@@ -182,14 +182,14 @@ void write_all(const ReducedNetwork& reduced, const ReductionSubject& subject, c
   write_file((to / kReductionJournal).string(), journal_of(reduced, subject));
 }
 
-/// `half` takes the place of `whole`, at once where the file system can.
+/// Replaces `whole` by `half`, atomically if the file system can.
 void put_in_place(const fs::path& half, const fs::path& whole) {
   if (!fs::exists(whole)) return fs::rename(half, whole);
   if (renameat2(AT_FDCWD, half.c_str(), AT_FDCWD, whole.c_str(), RENAME_EXCHANGE) != 0) {
     fs::remove_all(whole);
     return fs::rename(half, whole);
   }
-  fs::remove_all(half);  // what was there
+  fs::remove_all(half);  // the old folder
 }
 
 }  // namespace

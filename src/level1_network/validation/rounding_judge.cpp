@@ -33,7 +33,7 @@ bool holds_floats(const Value& value) {
   return value.is_tensor() && may_be_trained(value.tensor().dtype());
 }
 
-/// Over the elements that are finite in both.
+/// The largest distance over the elements that are finite in both.
 double largest_distance(const Tensor& got, const Tensor& exact) {
   double largest = 0;
   const auto a = got.span<double>(), b = exact.span<double>();
@@ -48,7 +48,7 @@ double largest_magnitude(const Tensor& tensor) {
   return largest_distance(tensor, Tensor::zeros(tensor.desc()));
 }
 
-/// What overflows in the network's own type is right there.
+/// Overflow in the network's own type is correct there.
 Tensor where_finite(const Tensor& exact, const Tensor& own) {
   Tensor result = exact.copy();
   std::ranges::transform(
@@ -59,7 +59,7 @@ Tensor where_finite(const Tensor& exact, const Tensor& own) {
 
 using Scopes = std::vector<const onnx::Graph*>;
 
-/// Who writes `name` in the innermost graph that has it; the graphs within that are left.
+/// The node that writes `name` in the innermost graph that has it; scopes within that are left.
 const onnx::Node* writer_of(std::string_view name, Scopes& scopes) {
   for (; !scopes.empty(); scopes.pop_back()) {
     for (const onnx::Node& node : scopes.back()->nodes) {
@@ -69,8 +69,8 @@ const onnx::Node* writer_of(std::string_view name, Scopes& scopes) {
   return nullptr;
 }
 
-/// Of the function behind tensor `name`; 0 where there is no such bound. What nodes move, or take
-/// means of, keeps it, as do the branches of an If.
+/// Range of the function behind tensor `name`; 0 if it is unbounded. Nodes that move values or take
+/// means keep the range, as do the branches of an If.
 double range_of(std::string_view name, Scopes scopes) {
   constexpr std::array<std::string_view, 4> kWithinOne = {"Sigmoid", "Softmax", "Softsign", "Tanh"};
   constexpr std::array<std::string_view, 9> kKeep = {"Flatten",    "Identity",  "ReduceMax",
@@ -94,7 +94,7 @@ double range_of(std::string_view name, Scopes scopes) {
   return largest;
 }
 
-/// Of "output y"; gradients have none.
+/// Range of "output y"; gradients have none.
 double range_of_answer(const Network& network, std::string_view answer) {
   constexpr std::string_view kOutput = "output ";
   return answer.starts_with(kOutput) ? range_of(answer.substr(kOutput.size()), {&network.graph()})
@@ -161,12 +161,12 @@ void RoundingJudge::run_in_float64(const Interrupt& interrupt) {
   GraphExecutor& reference = open_();
   const Network& network = reference.network();
   if (draws_random_numbers(network.graph())) {
-    found_.no_float64 = "the network draws random numbers, which are others in float64";
+    found_.no_float64 = "the network draws random numbers, which differ in float64";
     return;
   }
   std::vector<Answer> answers;
   try {
-    // "auto" would measure, and judge, again.
+    // "auto" would measure and judge again.
     auto frameworks = frameworks_of(reference);
     if (frameworks == std::vector<std::string>{"auto"}) frameworks = {"reference"};
     const auto executor = make_executor(in_float64(network), {.frameworks = frameworks});

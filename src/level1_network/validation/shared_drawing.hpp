@@ -8,12 +8,12 @@
 
 namespace d5 {
 
-/// How what is made is drawn for executors that are timed side by side: the first of them that can
-/// run says it, so that all are fed the same.
+/// Way of drawing inputs, shared by executors that are timed side by side: the first that can run
+/// chooses it, so that all get the same.
 class SharedDrawing {
  public:
-  /// `usual`, or drawn otherwise where the outputs of `executor` say nothing on it. Throws: what
-  /// running throws.
+  /// `usual`, or inputs drawn in another way if outputs of `executor` are not evidence on them.
+  /// Throws: what running throws.
   [[nodiscard]] NetworkInputs inputs(GraphExecutor& executor, const NetworkInputs& usual,
                                      const OpenSizes& asked, std::uint64_t seed) {
     if (usual.made.empty()) return usual;

@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-/// Of tensors whose elements are whole bytes.
+/// Whether the elements are whole bytes.
 bool can_be_cut(const Tensor& tensor) {
   return tensor.dtype() != DType::string && tensor.elements() > 0 &&
          tensor.bytes() % std::size_t(tensor.elements()) == 0;
@@ -44,7 +44,7 @@ Tensor cut(Tensor tensor, std::int64_t from, std::int64_t to) {
   return tensor;
 }
 
-/// Sizes that constants tell, as Reshape's.
+/// Replaces sizes in constants, such as Reshape's.
 Tensor renumbered(const Tensor& tensor, std::int64_t from, std::int64_t to) {
   if (tensor.dtype() != DType::int64 || tensor.shape().rank() > 1) return tensor;
   Tensor result = tensor.copy({});
@@ -52,7 +52,7 @@ Tensor renumbered(const Tensor& tensor, std::int64_t from, std::int64_t to) {
   return result;
 }
 
-/// The shapes of inputs as they are now; those of all else follow from them.
+/// Declares the current shapes of inputs; all other shapes follow from them.
 void declare(ShrunkNetwork& shrunk) {
   for (auto& input : shrunk.model.graph.inputs) {
     const auto fed = shrunk.inputs.find(input.name);

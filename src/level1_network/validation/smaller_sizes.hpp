@@ -10,27 +10,27 @@
 
 namespace d5 {
 
-/// The sizes above 1 of what is fed and of constants, the largest first.
+/// Sizes above 1 of inputs and constants, the largest first.
 [[nodiscard]] std::vector<std::int64_t> sizes_in(const Network& network, const ValueMap& inputs);
 
 struct ShrunkNetwork {
   onnx::Model model;
   ValueMap inputs;
 };
-/// Each dimension of size `from`, of inputs and constants, cut down to its first `to`; a number
-/// `from` among integer constants is `to` then. It need not be a network that runs.
+/// Cuts each dimension of size `from`, of inputs and constants, to its first `to`, and replaces the
+/// number `from` in integer constants by `to`. The result may not run.
 [[nodiscard]] ShrunkNetwork with_size(const Network& network, const ValueMap& inputs,
                                       std::int64_t from, std::int64_t to);
 
-/// One dimension, of what is fed or of a constant.
+/// One dimension of an input or a constant.
 struct OneSize {
   std::string tensor;
   std::size_t axis;
   std::int64_t size;
 };
-/// Those above 1.
+/// Dimensions above 1.
 [[nodiscard]] std::vector<OneSize> dimensions_in(const Network& network, const ValueMap& inputs);
-/// That dimension alone, cut down to its first `to`.
+/// Cuts that dimension to its first `to`.
 [[nodiscard]] ShrunkNetwork with_dimension(const Network& network, const ValueMap& inputs,
                                            const OneSize& one, std::int64_t to);
 

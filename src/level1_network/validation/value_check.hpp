@@ -15,9 +15,9 @@ namespace d5 {
 /// A record of the metric "error" at level network.
 [[nodiscard]] Measurement error_record(std::string subject, std::string framework);
 
-/// `base` with the largest error of `got` relative to the largest number expected, passed if every
-/// element is within tolerance. `what` names the value: "output y", "gradient of w". Where
-/// `expected` says nothing (`detail::weigh_evidence`; a gradient of zeros alone), it is mistrusted.
+/// `base` with the largest error of `got`, relative to the largest expected number. Passed if every
+/// element is within tolerance. `what` names the value: "output y", "gradient of w". Mistrusted if
+/// `expected` is not evidence (`detail::weigh_evidence`; a gradient of zeros).
 [[nodiscard]] Measurement check_value(
     const Measurement& base, const std::string& what, const Value& got, const Value& expected,
     ForwardTolerance tolerance, detail::Expectation expectation = detail::Expectation::computed);
@@ -25,10 +25,10 @@ namespace d5 {
 /// "rtol 0.001, atol 1e-07": the condition "tolerance" of a record.
 [[nodiscard]] std::string to_string(ForwardTolerance tolerance);
 
-/// `base`, failed: what it names is not there.
+/// `base`, failed: the named value is missing.
 [[nodiscard]] Measurement missing_value(const Measurement& base, const std::string& what);
 
-/// What `body` returns; what it throws becomes one record, unsupported or failed.
+/// Returns the result of `body`; an exception becomes one record, unsupported or failed.
 [[nodiscard]] std::vector<Measurement> guarded(
     const Measurement& base, const std::function<std::vector<Measurement>()>& body);
 

@@ -26,8 +26,8 @@ void check_batch(const Dataset& dataset, std::span<const std::int64_t> indices,
     if (!desc.shape.is_static()) {
       if (indices.size() == 1) continue;
       throw ShapeError(fmt::format(
-          "dataset '{}': {} samples of field '{}' are asked for together, but each is of a shape "
-          "of its own ({}); read them one by one, or through a sampler that pads",
+          "dataset '{}': {} samples of field '{}' are asked for together, but their shapes differ "
+          "({}); read them one by one, or through a sampler that pads",
           printable(dataset.name()), indices.size(), printable(name), to_string(desc.shape)));
     }
     const auto given = batch[f].shape().dims();

@@ -8,11 +8,11 @@
 
 namespace d5::detail {
 
-/// Throws: ValueError for a sample that the dataset has not.
+/// Throws: ValueError for an index out of range.
 void check_index(const Dataset& dataset, std::int64_t index);
 
-/// What `Dataset::read` demands of its arguments.
-/// Throws: ValueError for an index out of range, ShapeError, TypeError for a tensor that does not
+/// Checks the arguments of `Dataset::read`.
+/// Throws: ValueError for an index out of range; ShapeError, TypeError for a tensor that does not
 /// fit its field.
 void check_batch(const Dataset& dataset, std::span<const std::int64_t> indices,
                  std::span<const Tensor> batch);

@@ -16,7 +16,7 @@ inline SampleView view_of(DType dtype, std::span<const std::int64_t> dims, void*
   return view;
 }
 
-/// Memory that grows and is used again.
+/// Memory that grows on demand and is reused.
 class Buffer {
  public:
   [[nodiscard]] void* of(std::size_t bytes) {
@@ -31,15 +31,15 @@ class Buffer {
   Tensor memory_;
 };
 
-/// Two memories, from one to the other.
+/// Two buffers, used alternately.
 struct Memories {
   std::array<Buffer, 2> buffers;
   std::size_t next = 0;
   [[nodiscard]] void* other(std::size_t bytes) { return buffers[next ^= 1].of(bytes); }
 };
 
-/// A run within a chain: results go to the other memory, or, of the last step, to where the sample
-/// is wanted.
+/// A step's run within a chain: results go to the other buffer; the last step's go to the sample's
+/// destination.
 class ChainedRun final : public StepRun {
  public:
   ChainedRun(const SampleView& input, RandomStream& random, Memory* memory, Memories& memories,

@@ -22,7 +22,7 @@ struct ShardName {
   std::size_t number, count;
 };
 
-/// All digits of `text` as a number.
+/// The number in `text`, if all characters are digits.
 std::optional<std::size_t> number_in(std::string_view text) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -30,7 +30,7 @@ std::optional<std::size_t> number_in(std::string_view text) {
   return number;
 }
 
-/// What `name` says if it is a shard of "STEM.EXTENSION".
+/// Parses `name` as a shard of "STEM.EXTENSION".
 std::optional<ShardName> shard_of(std::string_view name, const std::string& stem,
                                   const std::string& extension) {
   if (!name.starts_with(stem + "-") || !name.ends_with(extension)) return {};
@@ -46,7 +46,7 @@ std::optional<ShardName> shard_of(std::string_view name, const std::string& stem
 
 constexpr std::string_view kPacked = ".gz";
 
-/// The name of a file without its ending, and the ending: ".tar", and ".tar.gz" as one.
+/// The name of a file without its extension, and the extension: ".tar", and ".tar.gz" as one.
 struct FileName {
   std::string stem, ending;
 };
@@ -58,7 +58,7 @@ FileName split_name(const fs::path& path) {
   return {packed.stem().string(), packed.extension().string() + std::string(kPacked)};
 }
 
-/// "train-00000-of-01024": TensorFlow gives shards no ending.
+/// "train-00000-of-01024": TensorFlow's shards have no extension.
 bool is_named_by_tensorflow(std::string_view name) {
   const std::size_t of = name.rfind("-of-");
   if (of == name.npos || of == 0) return false;
@@ -67,7 +67,7 @@ bool is_named_by_tensorflow(std::string_view name) {
          number_in(name.substr(of + 4));
 }
 
-/// Whether a file of that name is one of a container's.
+/// Whether a file of that name belongs to a container.
 bool ends_in(std::string_view name, std::string_view extension) {
   if (extension == "tfrecord" && is_named_by_tensorflow(name)) return true;
   if (name.ends_with(kPacked)) name.remove_suffix(kPacked.size());
@@ -87,7 +87,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-/// The files that the pattern fits, by name.
+/// The files that match the pattern, sorted by name.
 std::vector<std::string> matches(const std::string& pattern) {
   struct Found {
     ~Found() { ::globfree(&list); }
@@ -95,13 +95,13 @@ std::vector<std::string> matches(const std::string& pattern) {
   } found;
   if (::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found.list) != 0) return {};
   std::vector<std::string> files(found.list.gl_pathv, found.list.gl_pathv + found.list.gl_pathc);
-  // What stands beside a file is none.
+  // Companion files are not samples' files.
   std::erase_if(files, [](const auto& file) { return file.ends_with(detail::kIndexSuffix); });
   std::ranges::sort(files);
   return files;
 }
 
-/// The containers whose files are in the folder.
+/// The containers with files in the folder.
 std::vector<std::string> containers_in(const std::string& folder) {
   std::vector<std::string> found;
   const auto names = names_in(folder);
@@ -137,15 +137,16 @@ std::vector<std::string> detail::shards_of(const std::string& path) {
                       printable(path), count, shard->count));
     }
     if (shard->number != files.size()) {
-      throw FormatError(fmt::format("'{}' is to have {} shards, but '{}' is missing",
+      throw FormatError(fmt::format("'{}' should have {} shards, but '{}' is missing",
                                     printable(path), count,
                                     printable(shard_name(path, files.size(), count))));
     }
     files.push_back((whole.parent_path() / name).string());
   }
   if (files.size() != count) {
-    throw FormatError(fmt::format("'{}' is to have {} shards, but '{}' is missing", printable(path),
-                                  count, printable(shard_name(path, files.size(), count))));
+    throw FormatError(fmt::format("'{}' should have {} shards, but '{}' is missing",
+                                  printable(path), count,
+                                  printable(shard_name(path, files.size(), count))));
   }
   return files;
 }

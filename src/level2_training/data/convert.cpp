@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files that are written, and take their names together. Until then they are removed at the end.
+/// Files under temporary names, which all get their final names together; removed otherwise.
 class PendingFiles {
  public:
   PendingFiles() = default;
@@ -31,14 +31,15 @@ class PendingFiles {
     }
   }
 
-  /// A name for the next file.
+  /// A temporary name for the next file.
   [[nodiscard]] std::string add(const std::string& path) {
     return paths_.emplace_back(fmt::format("{}.part-{:05}", path, paths_.size()));
   }
   [[nodiscard]] const std::string& last() const { return paths_.back(); }
   [[nodiscard]] std::size_t size() const { return paths_.size(); }
 
-  /// An index goes first and comes last: none ever stands beside another's file.
+  /// Gives the files their final names. The old index is removed first and the new one is placed
+  /// last, so that an index never belongs to another file.
   void take_names(const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string index = names[i] + detail::kIndexSuffix;
@@ -58,7 +59,7 @@ class PendingFiles {
   std::vector<std::string> paths_;
 };
 
-/// What is told of a file that is whole.
+/// Describes a complete file.
 ContainerFile summed_up(const std::string& path, std::int64_t samples, const Interrupt& interrupt) {
   constexpr std::size_t kPiece = std::size_t{1} << 24;
   const detail::MappedFile file(path);
@@ -74,7 +75,7 @@ ContainerFile summed_up(const std::string& path, std::int64_t samples, const Int
 bool is_full(const ConvertOptions& options, std::int64_t samples, std::size_t files,
              std::int64_t begin, std::int64_t index, std::size_t bytes) {
   if (options.shards > 0) {
-    // Of `samples`, the first files hold one more where they do not divide.
+    // If `samples` do not divide evenly, the first files hold one more.
     const std::int64_t each = samples / options.shards, more = samples % options.shards;
     return index - begin >= each + (std::int64_t(files) <= more ? 1 : 0);
   }
@@ -103,7 +104,7 @@ void check(const Dataset& dataset, const Container& container, const std::string
   }
 }
 
-/// What `count` files are called.
+/// Names of `count` files.
 std::vector<std::string> names_of(const std::string& path, const ConvertOptions& options,
                                   std::size_t count) {
   const bool is_sharded =
@@ -114,8 +115,8 @@ std::vector<std::string> names_of(const std::string& path, const ConvertOptions&
   return names;
 }
 
-/// What would make it unclear which files `path` stands for: shards of another number, or shards
-/// where one file comes.
+/// Refuses files that would make `path` ambiguous: shards of another number, or shards beside a
+/// single file.
 void check_way(const std::string& path, const std::vector<std::string>& names) {
   std::vector<std::string> there = detail::shards_of(path);
   std::error_code ignored;
@@ -138,7 +139,7 @@ std::vector<ContainerFile> convert(const Dataset& dataset, std::string_view cont
   check(dataset, *format, path, options);
   const std::int64_t samples = dataset.size();
   if (options.shard_bytes == 0) {
-    // The number of files is known: no work is lost.
+    // The number of files is known in advance, so this check precedes the work.
     const std::int64_t each = std::max<std::int64_t>(1, options.shard_samples);
     const std::int64_t by_samples = std::max<std::int64_t>(1, (samples + each - 1) / each);
     check_way(path, names_of(path, options,
@@ -147,7 +148,7 @@ std::vector<ContainerFile> convert(const Dataset& dataset, std::string_view cont
   PendingFiles files;
   std::vector<ContainerFile> written;
   std::unique_ptr<ContainerWriter> writer;
-  std::int64_t begin = 0;  // of the file that is written
+  std::int64_t begin = 0;  // first sample of the current file
   const auto next_file = [&] { writer = format->create(files.add(path), dataset.fields()); };
   const auto end_file = [&](std::int64_t end) {
     writer->finish();

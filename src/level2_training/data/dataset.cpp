@@ -12,8 +12,9 @@
 namespace d5 {
 namespace {
 
-/// One to one on 64 bits, and every bit of the result depends on all. Source: the finalizer of
-/// SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+/// A bijection of 64 bits, in which every output bit depends on all input bits. Source: the
+/// finalizer of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+/// Generators", 2014).
 std::uint64_t mixed(std::uint64_t bits) {
   bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
   bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;

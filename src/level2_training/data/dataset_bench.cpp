@@ -51,7 +51,7 @@ std::vector<Measurement> bench_dataset(const EntryChoice& dataset,
     record.conditions["data"] = identity(data.train->description());
     record.artefacts = data.train->artefacts();
     subjects.push_back(subject_or_refusal(record, [&] {
-      // Batches of one size: each sample of the measurement is of as much work.
+      // Batches of one size, so that each sample of the measurement is the same amount of work.
       Settings settings{{"batch_size", options.batch_size}, {"tail", "drop"}};
       entry.offer(settings, "seed", options.measuring.seed);
       const auto sampler = entry.make(data.train, settings);

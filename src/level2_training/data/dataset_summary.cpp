@@ -31,7 +31,7 @@ std::string short_text(const Tensor& value) {
                            : fmt::format("{} texts", texts.size());
 }
 
-/// {channels, height, width} of numbers as {height, width, 3}, spread from black to white.
+/// Converts {channels, height, width} of numbers to {height, width, 3}, scaled from black to white.
 template <class T>
 Tensor spread(const Tensor& planes) {
   const auto from = planes.span<T>();
@@ -51,7 +51,7 @@ Tensor spread(const Tensor& planes) {
   return image;
 }
 
-/// `value`, of one sample, as an image, where it is one.
+/// The value of one sample as an image, if it is one.
 std::optional<Tensor> picture(const Tensor& value) {
   const Shape& shape = value.shape();
   if (value.dtype() == DType::string) {
@@ -117,7 +117,7 @@ std::int64_t write_pictures(const Dataset& dataset, std::int64_t count, const st
     for (std::size_t f = 0; f < sample.size(); ++f) {
       const auto image = picture(sample[f].reshaped(Shape(sample[f].shape().dims().subspan(1))));
       if (!image) continue;
-      // A field's name may be a path; its number is none.
+      // A field's name may look like a path; its number does not.
       write_file((fs::path(folder) / fmt::format("{}-{}.png", index, f)).string(),
                  encode_png(*image));
       ++written;

@@ -11,7 +11,7 @@
 namespace d5 {
 namespace {
 
-/// Whether the word is a container's file, rather than a data set's name, or a misspelt one.
+/// Whether the word is a container's file instead of a data set's name, perhaps misspelt.
 bool is_file(const std::string& word) {
   std::error_code ignored;
   if (word.find('/') != word.npos || std::filesystem::exists(word, ignored)) return true;

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Reads a whole file into memory that is kept from the sample before.
+/// Reads a whole file into memory reused from the previous sample.
 void read_into(const std::string& path, std::string& bytes) {
   const auto fail = [&](const std::string& what) {
     throw IoError(fmt::format("cannot read '{}': {}", printable(path), what));
@@ -35,7 +35,7 @@ void read_into(const std::string& path, std::string& bytes) {
   } const closer{file};
   struct stat status{};
   if (::fstat(file, &status) != 0) fail(std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) fail("is no file");
+  if (!S_ISREG(status.st_mode)) fail("is not a file");
   if (std::size_t(status.st_size) > memory_budget()) fail("is larger than the memory budget");
   bytes.resize(std::size_t(status.st_size));
   std::size_t done = 0;
@@ -57,7 +57,7 @@ std::vector<Artefact> EncodedFiles::artefacts() const {
   for (const auto& file : files_) {
     std::error_code absent;
     const auto bytes = file.archive ? file.content.size() : fs::file_size(file.path, absent);
-    // Lengths keep neighbours apart.
+    // Lengths separate neighbours.
     sum.add(
         fmt::format("{} {} {} {}\n", file.name.size(), file.name, absent ? 0 : bytes, file.label));
   }
@@ -70,7 +70,7 @@ std::string EncodedFiles::sample_name(std::int64_t index) const {
 }
 
 std::vector<std::int64_t> EncodedFiles::labels(std::string_view field) const {
-  if (field != "label") return Dataset::labels(field);  // which says what is wrong
+  if (field != "label") return Dataset::labels(field);  // throws the error
   std::vector<std::int64_t> all;
   all.reserve(files_.size());
   for (const auto& file : files_) all.push_back(file.label);

@@ -13,25 +13,25 @@
 
 namespace d5::detail {
 
-/// A file that is a sample, such as a JPEG; on the disk, or in an archive.
+/// A file that is a sample, such as a JPEG, on disk or in an archive.
 struct EncodedFile {
   std::string path;
-  std::string name;  ///< for people: the path below the data set's folder
+  std::string name;  ///< for people: path relative to the data set's folder
   std::int64_t label = 0;
   std::shared_ptr<const MappedFile> archive = nullptr;
-  std::string_view content = {};  ///< in the archive
+  std::string_view content = {};  ///< if it is in an archive
 };
 
-/// "image", a scalar of strings: the files' bytes as they are, and "label" int64.
+/// Field "image", a scalar of strings with the unchanged bytes of the files, and "label" int64.
 class EncodedFiles final : public Dataset {
  public:
-  /// `origin` is what descriptions say: "ImageNet files from FOLDER".
+  /// `origin` is used in descriptions: "ImageNet files from FOLDER".
   EncodedFiles(std::string name, std::string origin, std::vector<EncodedFile> files)
       : name_(std::move(name)), origin_(std::move(origin)), files_(std::move(files)) {}
 
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::string description() const override;
-  /// Names, sizes and labels of all files, summed up: nobody reads them all for a record.
+  /// Digest of names, sizes and labels of all files; reading all contents would take too long.
   [[nodiscard]] std::vector<Artefact> artefacts() const override;
   [[nodiscard]] std::int64_t size() const override { return std::int64_t(files_.size()); }
   [[nodiscard]] const std::vector<Field>& fields() const override { return fields_; }
@@ -46,32 +46,32 @@ class EncodedFiles final : public Dataset {
   std::vector<Field> fields_{{"image", {DType::string, {}}}, {"label", {DType::int64, {}}}};
 };
 
-/// The regular files below `folder`, by name, with their paths from there; those alone whose name
-/// ends, in any case, in one of `endings` (".jpeg"), and no clutter (`is_clutter`).
+/// Regular files below `folder`, sorted by name, with relative paths. Only names with an extension
+/// among `endings` (".jpeg"), ignoring case, and no clutter (`is_clutter`).
 /// Throws: IoError, Interrupted.
 [[nodiscard]] std::vector<EncodedFile> files_below(const std::string& folder,
                                                    const std::vector<std::string>& endings,
                                                    const Interrupt& interrupt);
 
-/// The same of the tar archive `path`; archives in it stand for folders: what lies in its
-/// "n01440764.tar" is called "n01440764/NAME".
-/// Throws: FormatError with file and byte for a broken one, Unsupported for one that is packed,
-/// IoError, Interrupted.
+/// The same for the tar archive `path`. Nested archives count as folders: files in its
+/// "n01440764.tar" are called "n01440764/NAME".
+/// Throws: FormatError with file and byte for a broken archive; Unsupported for a compressed one;
+/// IoError; Interrupted.
 [[nodiscard]] std::vector<EncodedFile> files_in_archive(const std::string& path,
                                                         const std::vector<std::string>& endings,
                                                         const Interrupt& interrupt);
 
-/// Whether `name` ends, in any case, in one of `endings`.
+/// Whether `name` has an extension among `endings`, ignoring case.
 [[nodiscard]] bool ends_in(std::string name, const std::vector<std::string>& endings);
 
-/// How the names of image files end.
+/// File name extensions of images.
 [[nodiscard]] const std::vector<std::string>& image_endings();
 
-/// The classes that `class_of` finds in the files' names, each once, by name.
+/// The classes that `class_of` finds in the files' names, each once, sorted.
 using ClassOf = std::function<std::string(const EncodedFile&)>;
 [[nodiscard]] std::vector<std::string> classes_of(const std::vector<EncodedFile>& files,
                                                   const ClassOf& class_of);
-/// Gives each file the place of its class in `classes`. `who` begins messages.
+/// Labels each file with the index of its class in `classes`. `who` begins messages.
 /// Throws: FormatError for a file of another class.
 void label_files(std::vector<EncodedFile>& files, const std::vector<std::string>& classes,
                  const ClassOf& class_of, const std::string& who);

@@ -21,7 +21,7 @@ class ArchiveList {
               const Interrupt& interrupt)
       : archive_(std::move(archive)), endings_(endings), interrupt_(interrupt) {}
 
-  /// Adds what is in the archive `bytes`, which messages call `place`, below the folder `below`.
+  /// Adds the content of the archive `bytes`, named `place` in messages, below the folder `below`.
   void add(std::string_view bytes, const std::string& place, const std::string& below) {
     TarReader reader(bytes, place);
     for (TarReader::Member member; reader.next(member);) {

@@ -24,7 +24,7 @@ std::uint32_t big_endian(const std::uint8_t* bytes) {
          std::uint32_t(bytes[2]) << 8 | bytes[3];
 }
 
-/// What is read, unpacked or summed up between two questions whether to go on: some 10 ms of work.
+/// Bytes read, decompressed or hashed between two checks of the interrupt: some 10 ms of work.
 constexpr std::size_t kPiece = std::size_t{8} << 20;
 
 std::string checksum(std::string_view file, const std::function<void()>& go_on) {
@@ -37,7 +37,7 @@ std::string checksum(std::string_view file, const std::function<void()>& go_on) 
   return sum.digest();
 }
 
-/// Up to `total` bytes, or what there is.
+/// Reads up to `total` bytes, fewer at the end.
 std::vector<std::uint8_t> unpack(GzipReader& reader, std::size_t total,
                                  const std::function<void()>& go_on) {
   std::vector<std::uint8_t> values;
@@ -55,9 +55,9 @@ std::vector<std::uint8_t> unpack(GzipReader& reader, std::size_t total,
   return values;
 }
 
-/// Whether data of `total` bytes may be `packed` bytes of gzip. What packs a hundred times smaller
-/// is a bomb where it is large, and what packs twice as large is many members that hold nothing:
-/// either costs much time for a small promise or a small file.
+/// Whether `total` bytes of data may compress to `packed` bytes of gzip. A large file that expands
+/// a hundredfold is a bomb; one twice as large as its content consists of many empty members.
+/// Either costs much time for its size.
 bool is_plausible(std::size_t total, std::size_t packed) {
   constexpr std::size_t kMostRatio = 100, kLarge = std::size_t{256} << 20, kSmall = 64 << 10;
   return (total <= kLarge || total / kMostRatio <= packed) && packed / 2 <= total + kSmall;
@@ -87,7 +87,7 @@ IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
                      other_rank ? fmt::format("it holds {} dimensions of bytes, were images and "
                                               "labels swapped?",
                                               magic & 0xff)
-                                : "it is no IDX file of bytes"));
+                                : "it is not an IDX file of bytes"));
   }
 
   IdxBytes result;
@@ -104,14 +104,15 @@ IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
   const int header = 4 + 4 * rank;
   const std::string promised =
       fmt::format("byte {}: the header promises {} bytes", header, to_string(Shape(result.dims)));
-  // A bound that is cheap to check, before memory is taken for what a header claims.
+  // A cheap bound, checked before memory is allocated for the size in a header.
   if (overflow || total > reader.most_left()) {
     fail(fmt::format("{}, but the file can hold no more than {}; fetch it again", promised,
                      reader.most_left()));
   }
   if (reader.compressed() && !is_plausible(total, reader.packed_left())) {
-    fail(fmt::format("{}, that is {}, packed in {}: no data packs like that; fetch it again",
-                     promised, total, reader.packed_left()));
+    fail(fmt::format(
+        "{}, that is {}, compressed to {}: no data compresses like that; fetch it again", promised,
+        total, reader.packed_left()));
   }
   if (check) check(result.dims);
   if (total > memory_budget()) {

@@ -11,20 +11,21 @@
 
 namespace d5::detail {
 
-/// Bytes in one, two, three ... dimensions, as the IDX format of MNIST stores them.
+/// Bytes in one, two, three ... dimensions, in the IDX format of MNIST.
 struct IdxBytes {
   std::vector<std::int64_t> dims;
   std::vector<std::uint8_t> values;
-  Artefact file;  ///< as it was read, packed or not
+  Artefact file;  ///< as it was read, compressed or not
 };
 
 /// Reads `folder`/`name`, or `name`.gz beside it, which must hold unsigned bytes in `rank`
-/// dimensions. `content` is the word for messages: "images". `check` sees the dimensions that the
-/// header promises, and throws for what they may not be, before anything is unpacked.
+/// dimensions. `content` is a word for messages: "images". `check` gets the dimensions in the
+/// header and throws for invalid ones, before anything is decompressed.
 ///
-/// Throws: IoError where neither file can be read; FormatError with the file, the place and a way
-/// out for a wrong magic number, a length that is not what the header says, or a broken stream, and
-/// for a packed file whose size no data of the promised length has; Interrupted.
+/// Throws: IoError if neither file can be read; FormatError with the file, the position and a way
+/// out for a wrong magic number, a length that differs from the header, a broken stream, or a
+/// compressed file of an implausible size; Interrupted.
+///
 /// Allocates no more than the file can hold.
 /// Source: LeCun, Cortes and Burges, "The MNIST database of handwritten digits", file formats.
 [[nodiscard]] IdxBytes read_idx(

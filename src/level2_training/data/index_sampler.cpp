@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-/// A thread that reads ahead would wait for itself.
+/// Fails in the sampler's own read-ahead thread, which would wait for itself.
 void expect_outside(const detail::BatchLoader* loader) {
   if (loader) loader->expect_outside();
 }
@@ -154,7 +154,7 @@ void IndexSampler::plan_batches() {
   std::int64_t begin = 0, batch = 0;
   for (const std::int64_t end : order_.ends) {
     const bool mine = batch++ % each_batch_ == first_batch_;
-    // Part r begins after r shares and one sample more for each of the first T mod n.
+    // Part r starts after r shares, plus one sample for each earlier part among the first T mod n.
     const std::int64_t whole = end - begin, share = whole / ranks_, more = whole % ranks_;
     if (mine) {
       const auto first = std::size_t(begin + rank_ * share + std::min<std::int64_t>(rank_, more));

@@ -31,7 +31,7 @@ std::string PixelDataset::description() const {
 }
 
 std::vector<std::int64_t> PixelDataset::labels(std::string_view field) const {
-  if (field != "label") return Dataset::labels(field);  // which says what is wrong
+  if (field != "label") return Dataset::labels(field);  // throws the error
   return {data_.labels.begin(), data_.labels.end()};
 }
 

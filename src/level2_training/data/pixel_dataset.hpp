@@ -20,7 +20,7 @@ struct LabelledPixels {
   std::vector<Artefact> files;
 };
 
-/// What a pixel becomes: (p / 255 - mean) / deviation, of its channel.
+/// Scaling of a pixel by channel: (p / 255 - mean) / deviation.
 struct PixelScale {
   std::vector<double> means, deviations;
 };
@@ -29,7 +29,7 @@ struct PixelScale {
 /// bytes; a batch is normalised while it is read.
 class PixelDataset final : public Dataset {
  public:
-  /// Throws: ValueError for a scale of another number of channels.
+  /// Throws: ValueError for a scale with another number of channels.
   PixelDataset(LabelledPixels data, const PixelScale& scale);
 
   [[nodiscard]] std::string name() const override { return data_.name; }
@@ -44,7 +44,7 @@ class PixelDataset final : public Dataset {
  private:
   LabelledPixels data_;
   std::vector<Field> fields_;
-  std::vector<std::array<float, 256>> scaled_;  ///< what a byte becomes, a channel each
+  std::vector<std::array<float, 256>> scaled_;  ///< scaled value of each byte, by channel
 };
 
 }  // namespace d5::detail

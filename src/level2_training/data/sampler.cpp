@@ -8,10 +8,10 @@
 namespace d5 {
 
 void SamplerOptions::declare(OptionList& options) {
-  options.add("batch_size", batch_size, "samples in a batch", {.least = 1});
-  options.add("tail", tail, "the last batch, if it is shorter", {"keep", "drop"});
-  options.add("seed", seed, "of a random order");
-  options.add("pad", pad, "value behind what is smaller than the batch's largest sample");
+  options.add("batch_size", batch_size, "samples per batch", {.least = 1});
+  options.add("tail", tail, "keep or drop a shorter last batch", {"keep", "drop"});
+  options.add("seed", seed, "seed of a random order");
+  options.add("pad", pad, "padding value behind samples smaller than the batch's largest");
 }
 
 void Sampler::take_part(int, int) {

@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-/// 0, 1, 2, ... in an order that `seed` says.
+/// 0, 1, 2, ... in an order determined by `seed`.
 std::vector<std::int64_t> drawn_order(std::int64_t size, std::uint64_t seed) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(size));
   std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -65,7 +65,7 @@ std::vector<std::int64_t> SubsetDataset::labels(std::string_view field) const {
 
 void SubsetDataset::read(std::span<const std::int64_t> indices, const Draw& draw,
                          std::span<Tensor> batch) const {
-  // Kept by each thread, and taken out of its place: the base may be a subset too.
+  // A buffer per thread, moved out while in use because the base may be a subset too.
   thread_local std::vector<std::int64_t> kept;
   std::vector<std::int64_t> places = std::move(kept);
   places.clear();
@@ -107,14 +107,15 @@ std::shared_ptr<const Dataset> drawn_samples(std::shared_ptr<const Dataset> data
 }
 
 void DatasetOptions::declare(OptionList& options) {
-  options.add("train_samples", train_samples, "takes so many; 0: all", {.least = 0});
-  options.add("test_samples", test_samples, "takes so many; 0: all", {.least = 0});
-  options.add("choice", choice, "which these are: the first ones, or drawn by split_seed",
+  options.add("train_samples", train_samples, "number of training samples to use; 0: all",
+              {.least = 0});
+  options.add("test_samples", test_samples, "number of test samples to use; 0: all", {.least = 0});
+  options.add("choice", choice, "selection of these samples: the first, or drawn by split_seed",
               {"first", "drawn"});
   options.add("validation", validation,
-              "this share of the training samples, drawn by split_seed, is the test part instead",
+              "share of the training samples, drawn by split_seed, that replaces the test part",
               {.least = 0, .below = 1});
-  options.add("split_seed", split_seed, "of what is drawn here; training.seed leaves it alone");
+  options.add("split_seed", split_seed, "seed of these draws, independent of training.seed");
 }
 
 DatasetPair DatasetOptions::parts_of(DatasetPair whole) const {

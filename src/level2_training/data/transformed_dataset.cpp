@@ -46,14 +46,14 @@ bool fits(const TensorDesc& desc, const SampleView& view) {
 
 }  // namespace
 
-/// What one thread works with, and keeps until the next sample.
+/// Buffers of one thread, reused for the next sample.
 struct TransformedDataset::Bench {
-  std::vector<Tensor> sample;  ///< of the base
+  std::vector<Tensor> sample;  ///< fields of the base
   std::vector<std::unique_ptr<StepRun::Memory>> of_steps;
   detail::Memories memories;
 };
 
-/// A bench that nobody else uses, given back at the end.
+/// Exclusive use of a bench until the end of the scope.
 class TransformedDataset::Loan {
  public:
   explicit Loan(const TransformedDataset& dataset) : dataset_(dataset) {
@@ -182,7 +182,7 @@ void TransformedDataset::read_sample(std::int64_t index, const Draw& draw, Bench
   }
 }
 
-/// Gives what the last step gave: in `last`, or somewhere in the bench.
+/// Returns the output of the last step: in `last`, or in the bench.
 SampleView TransformedDataset::run_steps(std::int64_t index, const Draw& draw, Bench& bench,
                                          const SampleView& last) const {
   Tensor& sample = bench.sample[field_];
@@ -212,9 +212,9 @@ SampleView TransformedDataset::run_steps(std::int64_t index, const Draw& draw, B
 }
 
 void StepOptions::declare(OptionList& options) {
-  options.add("steps", steps, "of the training part, one after another", "step");
-  options.add("test_steps", test_steps, "of the test part", "step");
-  options.add("steps_of", steps_of, "field that the steps work on");
+  options.add("steps", steps, "steps of the training part, in order", "step");
+  options.add("test_steps", test_steps, "steps of the test part, in order", "step");
+  options.add("steps_of", steps_of, "field that the steps process");
 }
 
 DatasetPair with_steps(DatasetPair pair, const StepOptions& options) {

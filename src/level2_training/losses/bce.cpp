@@ -29,7 +29,8 @@ void append_bce(Network& network, const LossEnds& ends) {
 namespace loss {
 
 void register_bce(Registry<LossEntry>& registry) {
-  registry.add("bce", LossEntry("binary cross-entropy of scores before a sigmoid", append_bce));
+  registry.add("bce",
+               LossEntry("binary cross-entropy of logits (scores before a sigmoid)", append_bce));
 }
 
 }  // namespace loss

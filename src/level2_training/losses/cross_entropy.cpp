@@ -13,7 +13,7 @@ struct CrossEntropyOptions {
   void declare(OptionList& options) {
     options.add("classes_last", classes_last,
                 "scores are {N, places, classes}, not {N, classes, places}");
-    options.add("ignored", ignored, "a class that counts nothing, such as that of padding");
+    options.add("ignored", ignored, "class of targets to ignore, such as padding");
   }
 };
 
@@ -46,7 +46,7 @@ namespace loss {
 void register_cross_entropy(Registry<LossEntry>& registry) {
   registry.add("cross_entropy",
                LossEntry::with<CrossEntropyOptions>(
-                   "of scores before a softmax, for classes (int64)", append_cross_entropy));
+                   "softmax cross-entropy of logits, for classes (int64)", append_cross_entropy));
 }
 
 }  // namespace loss

@@ -19,7 +19,7 @@ void append_mse(Network& network, const LossEnds& ends) {
 namespace loss {
 
 void register_mse(Registry<LossEntry>& registry) {
-  registry.add("mse", LossEntry("mean square of the error of predictions", append_mse));
+  registry.add("mse", LossEntry("mean squared error", append_mse));
 }
 
 }  // namespace loss

@@ -44,7 +44,7 @@ const ValueMap& LocalGradients::run(const Batch& batch, const GradientRun& how) 
   return outputs;
 }
 
-/// 0 / 0 would be in every gradient of it.
+/// Runs a batch without counted samples: 0 / 0 would be in all of its gradients.
 const ValueMap& LocalGradients::run_without_gradients(const Batch& batch,
                                                       GradientRun::Write write) {
   if (write == GradientRun::Write::overwrite) {

@@ -56,7 +56,7 @@ void HyperParameters::set(std::string_view name, double value) {
       *its.option.value = proportional ? its.initial * (value / number.initial) : value;
     }
   }
-  *number.option.value = value;  // to the bit
+  *number.option.value = value;  // bitwise
 }
 
 }  // namespace d5

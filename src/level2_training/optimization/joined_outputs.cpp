@@ -58,7 +58,7 @@ void JoinedOutputs::add(const ValueMap& outputs, const ValueMap& fields, std::in
     if (!is_real || desc->elements() != 1) {
       throw Unsupported(fmt::format(
           "accumulate: output '{}' of {} samples is {}: neither a sample in dimension 0 nor a mean "
-          "over samples, so that those of several pieces cannot be joined; make it no output",
+          "over samples, so those of several micro-batches cannot be joined; remove this output",
           printable(name), count, to_string(value.desc())));
     }
     add_number(name, value.tensor().on_host(), fields, first, count);

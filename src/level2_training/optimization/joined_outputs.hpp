@@ -11,22 +11,21 @@
 
 namespace d5::detail {
 
-/// Outputs of a batch that was run in pieces, as if it had been run whole.
+/// Outputs of a batch that was run in micro-batches, joined as if it had been run as a whole.
 class JoinedOutputs {
  public:
-  /// Of the network whose outputs they are: it says what counts in a number of a piece.
+  /// `network` defines the outputs, and the weight of a micro-batch's numbers.
   explicit JoinedOutputs(Network network) : network_(std::move(network)) {}
-  /// Of a batch of `samples`.
+  /// Begins a batch of `samples`.
   void begin(std::int64_t samples);
-  /// Those of the samples from `first` on, `count` of them, which had these fields: where an output
-  /// has as many in its dimension 0 they are put one behind another; a single real number is
-  /// joined as a loss is (`LossWeight`).
+  /// Adds the outputs of `count` samples from `first` on, which had these fields. Outputs with a
+  /// sample in dimension 0 are concatenated; a real scalar is combined as a loss is (`LossWeight`).
   /// Throws: Unsupported for any other output.
   void add(const ValueMap& outputs, const ValueMap& fields, std::int64_t first, std::int64_t count);
   [[nodiscard]] const ValueMap& all() const { return all_; }
 
  private:
-  /// A number of the batch, so far.
+  /// A scalar of the batch, accumulated so far.
   struct Number {
     LossWeight weight;
     double sum = 0, weights = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who looks at all gradients of an optimizer's step before its updates: norms, limits, refusals.
+// Inspection of all gradients before the updates of a step: norms, limits, rejections.
 #include <algorithm>
 #include <cmath>
 #include <ranges>
@@ -44,7 +44,7 @@ double ThreeStepOptimizer::norm_of_gradients() {
   const bool in_shares = gradients_->in_shares();
   const auto ranges = in_shares ? final_ : std::vector<ParameterRange>{{0, count}};
   if (squares_.empty()) {
-    // From the last on: what reads them next, updates from the first on, finds those in the cache.
+    // Backwards: the updates, which run forwards, then find the first gradients in the cache.
     for (const ParameterRange& range : std::views::reverse(ranges)) {
       for (std::size_t i = range.end; i > range.begin; --i) add_squares({i - 1, i});
     }

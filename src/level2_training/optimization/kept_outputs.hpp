@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// Outputs of a run that the next run does not overwrite.
+/// Copies of a run's outputs, which the next run does not overwrite.
 class KeptOutputs {
  public:
   void keep(const ValueMap& outputs) {

@@ -18,11 +18,11 @@ const Value& field_of(const ValueMap& fields, const std::string& name, const std
   const auto place = fields.find(name);
   if (place != fields.end()) return place->second;
   throw NotFound(fmt::format(
-      "loss '{}': what counts in it is told by '{}', which the batch does not hold; feed it",
+      "loss '{}': what counts in it is given by '{}', which the batch does not hold; feed it",
       printable(loss), printable(name)));
 }
 
-/// A tensor that some nodes make of the batch alone.
+/// A tensor computed by nodes from the batch alone.
 class Made {
  public:
   Made(const Network& network, const std::string& tensor)
@@ -51,11 +51,11 @@ struct LossWeight::State {
 
   Network network;
   std::string loss;
-  std::optional<std::uint64_t> revision = {};  // that was read
+  std::optional<std::uint64_t> revision = {};  // of the last reading
   detail::LossReading reading = {};
   std::map<std::string, std::unique_ptr<Made>, std::less<>> made = {};
-  std::map<std::vector<std::int64_t>, double> elements = {};  // by the shapes that were fed
-  std::map<std::string, std::optional<std::int64_t>, std::less<>> ignored = {};  // by field
+  std::map<std::vector<std::int64_t>, double> elements = {};  // keyed by the shapes that were fed
+  std::map<std::string, std::optional<std::int64_t>, std::less<>> ignored = {};  // keyed by field
 
   void read() {
     if (revision == network.revision()) return;
@@ -66,7 +66,7 @@ struct LossWeight::State {
     revision = network.revision();
   }
 
-  /// A field, a constant, or what nodes make of fields.
+  /// The value of a field, of a constant, or of a tensor computed from fields.
   const Tensor& value(const std::string& tensor, const ValueMap& fields) {
     if (!network.producer(tensor)) {
       const auto& constants = network.graph().initializers;
@@ -181,8 +181,8 @@ double LossWeight::share(double part, double whole) {
   if (of.reading.is == detail::LossReading::Is::sum) return 1;
   if (part != whole && !of.reading.joins) {
     throw Unsupported(fmt::format(
-        "loss '{}': {}, so that no weights make the whole batch's gradient of those of its parts; "
-        "train each batch in one piece and on one rank, or make the loss one mean",
+        "loss '{}': {}, so the gradients of a batch's parts cannot be combined by weights; train "
+        "each batch in one piece and on one rank, or make the loss one mean",
         printable(of.loss), of.reading.why));
   }
   return part == 0 ? 0 : part / whole;

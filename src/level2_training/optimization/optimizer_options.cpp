@@ -6,7 +6,7 @@
 namespace d5 {
 namespace {
 
-constexpr const char* kAmsgrad = "divides by the largest second moment so far";
+constexpr const char* kAmsgrad = "AMSGrad: divide by the largest second moment so far";
 
 }  // namespace
 
@@ -14,10 +14,12 @@ void SgdOptions::declare(OptionList& options) { detail::declare_rate_and_decay(o
 
 void MomentumOptions::declare(OptionList& options) {
   detail::declare_rate_and_decay(options, *this);
-  options.add("momentum", momentum, "share of the velocity that stays", {.least = 0});
-  options.add("dampening", dampening, "share of a gradient that the velocity does not take",
+  options.add("momentum", momentum, "momentum factor: share of the velocity that is kept",
+              {.least = 0});
+  options.add("dampening", dampening,
+              "dampening: share of a gradient that is left out of the velocity",
               {.least = 0, .most = 1});
-  options.add("nesterov", nesterov, "looks ahead: uses g + momentum * v instead of v");
+  options.add("nesterov", nesterov, "Nesterov momentum: use g + momentum * v instead of v");
 }
 
 void AdamOptions::declare(OptionList& options) {
@@ -27,9 +29,10 @@ void AdamOptions::declare(OptionList& options) {
 }
 
 void AdamWOptions::declare(OptionList& options) {
-  options.add("learning_rate", learning_rate, "step along the gradient", {.least = 0});
+  options.add("learning_rate", learning_rate, "step size along the gradient", {.least = 0});
   options.add("weight_decay", weight_decay,
-              "times learning_rate, share of the parameter that a step takes away", {.least = 0});
+              "decoupled weight decay: each step shrinks the parameter by learning_rate times this",
+              {.least = 0});
   detail::declare_moments(options, *this);
   options.add("amsgrad", amsgrad, kAmsgrad);
 }
@@ -37,10 +40,10 @@ void AdamWOptions::declare(OptionList& options) {
 void AdagradOptions::declare(OptionList& options) {
   detail::declare_rate_and_decay(options, *this);
   options.add("learning_rate_decay", learning_rate_decay,
-              "growth of the learning rate's divisor with each step", {.least = 0});
-  options.add("initial_accumulator_value", initial_accumulator_value,
-              "sum of squares before the first step", {.least = 0});
-  options.add("epsilon", epsilon, "added to the root of the sum of squares", {.least = 0});
+              "decay of the learning rate: its divisor grows by this with each step", {.least = 0});
+  options.add("initial_accumulator_value", initial_accumulator_value, "initial sum of squares",
+              {.least = 0});
+  options.add("epsilon", epsilon, "added to the square root of the sum of squares", {.least = 0});
 }
 
 }  // namespace d5

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of an optimizer, in its parts and as a whole.
+// The steps of an optimizer, in parts and as a whole.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -170,13 +170,13 @@ void ThreeStepOptimizer::end_step() {
 }
 
 void ThreeStepOptimizer::update_all() {
-  // Over in any case: a step whose update throws is the last word of that update, not of the next.
+  // The step ends even if its update throws.
   struct Over {
     Phase& phase;
     ~Over() { phase = Phase::none; }
   } const over{phase_};
   if (phase_ == Phase::running && waits_for_all()) {
-    // While later parts are on their way, and this one is in the cache.
+    // Sums the squares of a part while it is in the cache and later parts are being communicated.
     const bool adds = gradients_->parts() > 1 && reads_norm_first();
     std::function<void(ParameterRange)> add;
     if (adds) add = [this](ParameterRange range) { add_squares(range); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An optimizer's updates: of which parameters, on the host or for a device, and who is told.
+// Updates of an optimizer: selection of parameters, host or device, and notification of readers.
 #include <algorithm>
 #include <utility>
 

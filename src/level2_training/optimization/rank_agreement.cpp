@@ -16,7 +16,7 @@ double RankAgreement::sum(double mine) {
 
 double RankAgreement::mean(double mine, double weight) {
   if (ranks() == 1) return mine;
-  // A number that weighs nothing may be none.
+  // A number with weight 0 may be NaN.
   std::array sums{weight > 0 ? mine * weight : 0.0, weight};
   sum(sums);
   return sums[0] / sums[1];

@@ -17,7 +17,7 @@ struct TimeOptions {
   Schedule::Every every = Schedule::Every::step;
 
   void declare(OptionList& options) {
-    options.add("every", every, "what the time of a schedule counts", {"step", "epoch"});
+    options.add("every", every, "unit of a schedule's time", {"step", "epoch"});
   }
 };
 

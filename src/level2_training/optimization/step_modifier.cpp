@@ -12,12 +12,12 @@
 namespace d5 {
 
 void ModifierOptions::declare(OptionList& options) {
-  options.add("modifiers", modifiers, "of every step, one after another", "step modifier");
+  options.add("modifiers", modifiers, "modifiers of every step, in order", "step modifier");
 }
 
 namespace {
 
-/// Those of `schedules`, by hyper-parameter, which are taken away.
+/// Makes the schedules in `schedules`, by hyper-parameter, and removes them from the settings.
 std::vector<std::shared_ptr<StepModifier>> take_schedules(Settings& settings) {
   if (settings.has("schedules")) {
     throw ValueError(fmt::format(
@@ -56,10 +56,10 @@ std::shared_ptr<Optimizer> open_optimizer(const std::string& name,
   if (modifiers.empty()) return optimizer;
   const auto three_step = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
   if (!three_step) {
-    throw Unsupported(fmt::format(
-        "optimizer {} is no optimizer in three steps, so that nothing can take part in its steps; "
-        "leave its schedules and modifiers out, or choose another",
-        name));
+    throw Unsupported(
+        fmt::format("optimizer {} is not a three-step optimizer, so nothing can take part in its "
+                    "steps; leave its schedules and modifiers out, or choose another",
+                    name));
   }
   for (auto& modifier : modifiers) three_step->add(std::move(modifier));
   return optimizer;

@@ -7,8 +7,8 @@
 
 namespace d5::detail {
 
-/// Options that stand among the settings of an entry which does not know them: read, and taken
-/// away, with all that is below them. Throws: ValueError.
+/// Options among the settings of an entry that does not know them: reads them, and removes them
+/// with everything below. Throws: ValueError.
 template <class Options>
 [[nodiscard]] Options take_options(Settings& settings) {
   const auto options = read_shared_options<Options>(settings);

@@ -20,7 +20,7 @@ std::string prefix_of(const StepModifier& modifier) { return "modifier/" + modif
 
 void Optimizer::read_gradients(GradientReader) {
   throw Unsupported(
-      "this optimizer does not tell the gradients of its steps; leave gradient_norm out");
+      "this optimizer does not expose the gradients of its steps; leave gradient_norm out");
 }
 
 RankAgreement& Optimizer::agreement() {
@@ -52,10 +52,10 @@ void ThreeStepOptimizer::add(std::shared_ptr<StepModifier> modifier) {
   const bool there = std::ranges::any_of(
       modifiers_, [&](const auto& other) { return other->name() == modifier->name(); });
   if (there) {
-    throw ValueError(fmt::format(
-        "a modifier {} takes part in the optimizer's steps already, and what both keep would have "
-        "one name; give one of them",
-        modifier->name()));
+    throw ValueError(
+        fmt::format("the optimizer already has a modifier {}, and the state of both would have one "
+                    "name; give one of them",
+                    modifier->name()));
   }
   modifier->attach(*this);
   modifiers_.push_back(std::move(modifier));

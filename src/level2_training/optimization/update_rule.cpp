@@ -11,7 +11,7 @@
 namespace d5 {
 namespace {
 
-/// The least that an optimizer can be made for.
+/// The smallest executor for which an optimizer can be created.
 std::shared_ptr<GraphExecutor> executor_of_one_number() {
   Network network("one number");
   network.add_parameter("w", Tensor::zeros(DType::float32, {1}));
@@ -34,8 +34,8 @@ std::unique_ptr<UpdateRule> make_update_rule(const std::string& optimizer,
     if (!groups.empty()) return std::move(groups.front().rule);
   }
   throw Unsupported(fmt::format(
-      "optimizer {}: its rule cannot stand alone, for it needs more than one parameter, its "
-      "gradient and what it remembers of it; one made of ElementOptimizer or TensorOptimizer can",
+      "optimizer {}: its rule cannot stand alone, because it needs more than one parameter, its "
+      "gradient and its state; one made of ElementOptimizer or TensorOptimizer can",
       optimizer));
 }
 

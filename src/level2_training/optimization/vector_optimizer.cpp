@@ -37,8 +37,8 @@ void VectorOptimizer::update_rule(const Tensor&, Parameter&, std::size_t) {
 
 void VectorOptimizer::forget_others() {
   throw Unsupported(who_ +
-                    " takes all parameters for one vector, which ranks cannot share; choose "
-                    "an exchange that leaves all to each rank, such as dense");
+                    " treats all parameters as one vector, which ranks cannot share; choose an "
+                    "exchange that leaves all to each rank, such as dense");
 }
 
 const ValueMap& VectorOptimizer::run_again() {

@@ -11,8 +11,8 @@
 
 namespace d5::detail {
 
-/// The base of optimizers to which all parameters are one vector, and which ask for the gradients
-/// of a step's batch at other places, too. Outputs of a step are those of its first run.
+/// Base of optimizers that treat all parameters as one vector, and evaluate gradients of a step's
+/// batch at other points, too. Outputs of a step are those of its first run.
 class VectorOptimizer : public ThreeStepOptimizer {
  public:
   /// `name` is for messages: "lbfgs".
@@ -28,8 +28,8 @@ class VectorOptimizer : public ThreeStepOptimizer {
  protected:
   [[nodiscard]] const Batch& batch() const { return *batch_; }
   [[nodiscard]] const ValueMap& outputs() const { return outputs_.all(); }
-  /// Runs the step's batch at the parameters as they are; its gradients are final when it returns.
-  /// Throws: Unsupported where an observer ends it early.
+  /// Runs the step's batch with the current parameters; its gradients are final when it returns.
+  /// Throws: Unsupported if an observer ends it early.
   const ValueMap& run_again();
   [[nodiscard]] const Tensor& entry(const ValueMap& state, const std::string& key) const;
   [[nodiscard]] std::vector<double> vector(const ValueMap& state, const std::string& key) const;

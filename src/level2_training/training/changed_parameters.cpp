@@ -15,7 +15,7 @@
 namespace d5::detail {
 namespace {
 
-/// Every bit counts. Source: the multiplication of FNV-1a, on words of 64 bits.
+/// A digest of all bits. Source: the multiplication of FNV-1a, on words of 64 bits.
 std::uint64_t digest(const Tensor& tensor) {
   constexpr std::uint64_t kPrime = 0x100000001b3u;
   std::uint64_t sum = 0xcbf29ce484222325u;
@@ -36,7 +36,7 @@ bool is_zero(const Tensor& tensor) {
   return bytes.find_first_not_of('\0') == std::string_view::npos;
 }
 
-/// A learning rate of 0, gradients of 0.
+/// The reason why parameters stay the same: a learning rate of 0, or gradients of 0.
 std::string why_unchanged(Optimizer& optimizer) {
   const HyperParameters& numbers = optimizer.hyper_parameters();
   const auto names = numbers.names();
@@ -60,12 +60,11 @@ void expect_parameters(const Network& network) {
   for (const auto& words : constant_words(network)) {
     kept += fmt::format("; constant: {}", words);
   }
-  throw ValueError(fmt::format(
-      "network '{}' has no parameters, so that training would change nothing{}; 'd5 net show' "
-      "tells "
-      "what it holds; weights are floating-point initializers, or Constant nodes in the place of a "
-      "weight",
-      printable(network.name()), kept));
+  throw ValueError(
+      fmt::format("network '{}' has no parameters, so that training would change nothing{}; 'd5 "
+                  "net show' lists what it holds; weights are floating-point initializers, or "
+                  "Constant nodes in the place of a weight",
+                  printable(network.name()), kept));
 }
 
 bool ChangedParameters::any(Network& network) const {

@@ -10,18 +10,18 @@
 namespace d5::detail {
 
 /// Throws: ValueError for a network without parameters, in which a step changes nothing. The
-/// message tells what stays constant and why.
+/// message lists what stays constant and why.
 void expect_parameters(const Network& network);
 
-/// Whether training changes what it trains.
+/// Detects whether training changes any parameter.
 class ChangedParameters {
  public:
-  /// Remembers a digest of each parameter of a network.
+  /// Stores a digest of each parameter of a network.
   explicit ChangedParameters(Network& network) : before_(digests(network)) {}
-  /// Whether one has another value since. One whose memory holds no numbers counts as changed.
+  /// Whether any value has changed since. A parameter without contents counts as changed.
   [[nodiscard]] bool any(Network& network) const;
-  /// Of the optimizer's network, on some rank that holds a part of it. Throws: NumericError, which
-  /// says why `steps` may have changed nothing.
+  /// Checks that some rank's part of the optimizer's network changed. Throws: NumericError, with
+  /// the likely reason why `steps` changed nothing.
   void expect_any(Optimizer& optimizer, std::int64_t steps) const;
 
  private:

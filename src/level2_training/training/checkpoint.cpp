@@ -22,7 +22,7 @@ namespace d5 {
 namespace {
 
 constexpr std::string_view kSumKey = "\"sha256\":\"";
-// Stands for the sum while the sum is computed.
+// Replaces the checksum while it is computed.
 constexpr std::string_view kNoSum =
     "0000000000000000000000000000000000000000000000000000000000000000";
 constexpr std::string_view kFormat = "d5 checkpoint";
@@ -40,7 +40,7 @@ class Reader {
     return content(detail::read_safetensors(parts_, who()));
   }
 
-  /// The step in the metadata of what may be no checkpoint.
+  /// The step in the metadata of a file that may not be a checkpoint.
   std::int64_t unchecked_step() {
     parts_ = detail::split_safetensors(file_->bytes(), who(), "checkpoint");
     return number(detail::read_safetensors(parts_, who()).metadata, "step");
@@ -59,7 +59,7 @@ class Reader {
     constexpr std::size_t kPrefix = detail::SafetensorsParts::kPrefix;
     const std::size_t key = header.find(kSumKey);
     if (key == std::string_view::npos || header.size() - key - kSumKey.size() < kNoSum.size()) {
-      fail("its header has no checksum; it is no checkpoint of d5");
+      fail("its header has no checksum; it is not a checkpoint of d5");
     }
     const std::size_t sum = key + kSumKey.size();
     const std::string given(header.substr(sum, kNoSum.size()));
@@ -76,7 +76,7 @@ class Reader {
                     found, kPrefix + sum, printable(given), printable(path_)));
   }
 
-  /// Throws: FormatError if a header that can be read promises another size.
+  /// Throws: FormatError if a readable header states another size.
   void expect_whole() const {
     std::size_t promised = 0;
     try {
@@ -138,7 +138,8 @@ class Reader {
     return result;
   }
 
-  /// In the mapped file, which it keeps open, unless its bytes cannot be used as they lie there.
+  /// A view of the mapped file, which it keeps open, or a copy if the bytes cannot be used in
+  /// place.
   [[nodiscard]] Tensor tensor(const TensorDesc& desc, std::string_view stored) const {
     auto* const place = const_cast<char*>(stored.data());  // a page that is written becomes our own
     const bool is_aligned = reinterpret_cast<std::uintptr_t>(place) % size_of(desc.dtype) == 0;
@@ -146,7 +147,7 @@ class Reader {
     Tensor result = Tensor::empty(desc);
     if (!stored.empty()) std::memcpy(result.raw(), stored.data(), stored.size());
     if (desc.dtype == DType::boolean) {
-      // Any byte may stand in a file, but a bool of another value than 0 or 1 is undefined.
+      // A file may contain any byte, but a bool other than 0 or 1 is undefined.
       auto* bytes = static_cast<std::uint8_t*>(result.raw());
       std::transform(bytes, bytes + desc.bytes(), bytes, [](auto byte) { return byte != 0; });
     }

@@ -17,7 +17,7 @@ constexpr std::int64_t kMostClasses = 1'000'000;
 
 double& of_class(std::int64_t label, std::vector<double>& counts) {
   if (label < 0 || label >= kMostClasses) {
-    throw ValueError(fmt::format("dataset_bias: label {} is no class; expected 0 to {}", label,
+    throw ValueError(fmt::format("dataset_bias: label {} is not a class; expected 0 to {}", label,
                                  kMostClasses - 1));
   }
   if (std::size_t(label) >= counts.size()) counts.resize(std::size_t(label) + 1);

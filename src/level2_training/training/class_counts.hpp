@@ -10,21 +10,21 @@
 namespace d5::detail {
 
 /// Adds a batch's samples to the number of samples of each class.
-/// Throws: ValueError for a label below 0 or above 1e6; TypeError for one that is no integer.
+/// Throws: ValueError for a label below 0 or above 1e6; TypeError for one that is not an integer.
 void count_classes(const Batch& batch, const std::string& label, std::vector<double>& counts);
 
-/// The share of each class that a sampler's law promises: by its chances, else as the data have
-/// it. Throws: what `Dataset::labels` throws.
+/// Expected share of each class under a sampler's law: by its probabilities, otherwise the shares
+/// in the data. Throws: what `Dataset::labels` throws.
 [[nodiscard]] std::vector<double> promised_shares(const Sampler& sampler, const std::string& label);
 
-/// Pearson's test of counts against shares.
+/// Pearson's test of counts against expected shares.
 struct GoodnessOfFit {
   double chi_squared = 0;
-  double p_value = 1;  ///< how likely draws that are as far off, or farther, are by chance
+  double p_value = 1;  ///< probability of a deviation at least as large by chance
 };
 
-/// Classes whose share is 0 have no degree of freedom; one that was drawn all the same makes the
-/// statistic infinite.
+/// Classes with share 0 have no degree of freedom; if one was drawn anyway, the statistic is
+/// infinite.
 ///
 /// Source: Pearson, "On the Criterion that a Given System of Deviations from the Probable ... Can
 /// be Reasonably Supposed to Have Arisen from Random Sampling" (1900).

@@ -15,12 +15,12 @@
 namespace d5 {
 namespace {
 
-/// Whether this rank knows all outputs, and all fields that it is fed.
+/// Whether this rank has all outputs, and all fields that are fed.
 bool sees_whole(const Trainer& trainer) {
   return trainer.options().whole || trainer.ranks_of_model() == 1;
 }
 
-/// Outputs that a batch gives besides the loss.
+/// The outputs of a batch besides the loss.
 std::vector<std::string> answers(const Trainer& trainer) {
   std::vector<std::string> names = trainer.network().output_names();
   std::erase_if(names, [&](const auto& name) {
@@ -31,7 +31,7 @@ std::vector<std::string> answers(const Trainer& trainer) {
   return names;
 }
 
-/// Inputs that `output` is made of.
+/// The inputs that `output` is computed from.
 std::set<std::string> sources_of(const Network& network, const std::string& output) {
   std::set<std::string> seen{output};
   std::vector<std::string> left{output};
@@ -72,7 +72,7 @@ void ClassificationNames::declare(OptionList& options) {
   options.add("logits", logits, "network output with a score for each class");
   options.add("label", label, "field of a batch with the right class");
   options.add("ignored", ignored,
-              "class of targets that count nothing; left out: the one that the loss ignores");
+              "class of ignored targets; default: the one that the loss ignores");
 }
 
 namespace detail {
@@ -105,7 +105,7 @@ void resolve_label(std::string& label, const Trainer& trainer, const std::string
     return field.desc.dtype == DType::int64 || field.desc.dtype == DType::int32;
   };
   const auto& fields = trainer.train_sampler().dataset().fields();
-  if (fields.empty()) return;  // what a sampler without a data set gives is seen with its batches
+  if (fields.empty()) return;  // a sampler without a data set: fields are checked with its batches
   const auto place = std::ranges::find(fields, label, &Dataset::Field::name);
   if (place != fields.end()) {
     if (holds_classes(*place)) return;

@@ -10,20 +10,20 @@
 namespace d5::detail {
 
 /// The value called `name` among a network's outputs or a batch's fields.
-/// Throws: NotFound, listing what there is.
+/// Throws: NotFound with the existing names.
 [[nodiscard]] const Tensor& named(const ValueMap& values, const std::string& name,
                                   const char* kind);
 
-/// Targets of a batch that count, and how many of them scores have among the k largest.
+/// Number of a batch's counted targets, and of those among the k best scores.
 struct RightTargets {
   std::int64_t right = 0, seen = 0;
 };
-/// None of a rank's share without samples. Throws: as `named`, `count_right`.
+/// Zero for an empty share of a rank. Throws: as `named`, `count_right`.
 [[nodiscard]] RightTargets count_targets(LossWeight& loss, const ClassificationNames& names,
                                          const Batch& batch, const ValueMap& outputs,
                                          const std::string& metric, std::int64_t k = 1);
-/// Makes `label` the field of classes in the training set: itself where it is there, or where it
-/// is the usual name the only field of integers that the network's answers are not made of.
+/// Resolves `label` to the field of classes in the training set: itself if it exists; if it is the
+/// usual name, the only field of integers that the network's outputs do not depend on.
 /// Throws: as `ClassificationNames::resolve`.
 void resolve_label(std::string& label, const Trainer& trainer, const std::string& who,
                    const std::string& logits = {});

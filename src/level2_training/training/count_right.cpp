@@ -11,7 +11,7 @@ namespace d5 {
 
 namespace {
 
-/// How many classes come before `label`, by their scores.
+/// Number of classes ranked before `label` by their scores.
 template <class T>
 std::int64_t place_of(std::int64_t label, const T* scores, std::int64_t classes) {
   std::int64_t place = 0;

@@ -11,8 +11,8 @@
 
 namespace d5::detail {
 
-/// Says in one line how an epoch went, from what the metrics saw, and in another that other work
-/// disturbed its times: while it can still be ended. Add it after the metrics.
+/// Reports an epoch in one line from the metrics, and in another if other work disturbed its times,
+/// while training can still be stopped. Add it after the metrics.
 class EpochReport final : public TrainingEvent {
  public:
   EpochReport(std::function<void(const std::string&)> say,
@@ -22,7 +22,7 @@ class EpochReport final : public TrainingEvent {
  private:
   std::function<void(const std::string&)> say_;
   std::vector<std::shared_ptr<TrainingMetric>> metrics_;
-  OtherWork other_work_;  ///< since it could last be told
+  OtherWork other_work_;  ///< since the last report
 };
 
 }  // namespace d5::detail

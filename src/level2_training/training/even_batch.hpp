@@ -6,7 +6,7 @@
 
 namespace d5::detail {
 
-/// Whether every rank has as many samples of this batch: the same answer on each.
+/// Whether every rank has the same number of samples of this batch; the same result on each.
 [[nodiscard]] inline bool is_even(const Batch& batch, const RankAgreement& ranks) {
   return batch.global_size % (ranks.ranks() / ranks.ranks_of_model()) == 0;
 }

@@ -21,7 +21,7 @@ namespace {
 
 using Stored = std::map<std::string, Tensor, std::less<>>;
 
-/// What a network learns: parameters, and what training overwrites.
+/// Learnt tensors of a network: parameters, and constants that training overwrites.
 std::set<std::string> learnt_names(const Network& network) {
   std::set<std::string> names;
   for (const auto& [name, value] : network.graph().initializers) {
@@ -33,7 +33,7 @@ std::set<std::string> learnt_names(const Network& network) {
   return names;
 }
 
-/// Tensors in a file, where they are.
+/// The tensors of a file, in place.
 Stored from_safetensors(const detail::MappedFile& file) {
   const std::string who = fmt::format("'{}'", printable(file.path()));
   const auto parts = detail::split_safetensors(file.bytes(), who, "safetensors file");

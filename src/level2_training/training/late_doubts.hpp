@@ -8,9 +8,9 @@
 
 namespace d5::detail {
 
-/// Adds to the checkpoint in `path` why times of `results` are mistrusted, where it tells of none:
-/// what the machine did was asked once more behind it. A run that resumes it with nothing left to
-/// train then doubts them as well. Nothing where there is no file.
+/// Adds the reasons why times of `results` are mistrusted to the checkpoint in `path` if it has
+/// none: the machine's state was checked once more after it was written. A run that resumes it with
+/// nothing left to train then mistrusts them as well. No effect without a file.
 void keep_late_doubts(const std::string& path, const std::vector<Measurement>& results);
 
 }  // namespace d5::detail

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What stands between a checkpoint's name and its step.
+/// Separator between a checkpoint's name and its step.
 constexpr std::string_view kStep = ".step-";
 
 }  // namespace
@@ -55,7 +55,7 @@ void keep_as_older(const std::string& path) {
   fs::remove(name, error);
   fs::create_hard_link(path, name, error);
   if (!error) return;
-  // A file system without a second name for a file gets a second file.
+  // A file system without hard links gets a copy.
   fs::copy_file(path, name, error);
   if (error) {
     throw IoError(fmt::format("cannot keep checkpoint '{}' as '{}': {}", printable(path),
@@ -65,7 +65,7 @@ void keep_as_older(const std::string& path) {
 
 void remove_older(const std::string& path, std::int64_t most) {
   const auto found = older_checkpoints(path);
-  std::error_code ignored;  // whoever removed one meanwhile did this work
+  std::error_code ignored;  // another process removed one meanwhile
   for (std::size_t i = std::size_t(most); i < found.size(); ++i) fs::remove(found[i], ignored);
 }
 

@@ -10,7 +10,7 @@
 
 namespace d5 {
 
-// Generated: one call a file of the folder.
+// Generated: one call per file of the folder.
 namespace training_metric {
 void register_all(Registry<MetricEntry>& registry);
 }

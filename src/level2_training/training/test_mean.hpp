@@ -9,12 +9,12 @@
 
 namespace d5::detail {
 
-/// A number's mean over what counts in a test run, from its means or sums over batches. Sums of
-/// whole numbers are exact, whatever batches and ranks they come from.
+/// Mean of a number over a test run, combined from means or sums over batches. Sums of integers are
+/// exact, whatever the batches and ranks.
 class TestMean {
  public:
   void begin() { sum_ = 0, weight_ = 0; }
-  /// A batch's loss, by what counts in it; of a loss that is a sum the mean of its samples'.
+  /// Adds a batch's loss by its weight; for a loss that is a sum, the mean over its samples.
   void add_loss(double loss, LossWeight& weight, const Batch& batch) {
     const double of = weight.of(batch);
     if (of != 0) add_sum(weight.kind() == LossWeight::Kind::sum ? loss : loss * of, of);
@@ -23,7 +23,7 @@ class TestMean {
     sum_ += sum;
     weight_ += weight;
   }
-  /// Takes over what other ranks have seen of this test run; once.
+  /// Joins the results of other ranks in this test run; called once.
   void join(RankAgreement& ranks) {
     std::array both{sum_, weight_};
     ranks.sum(both);

@@ -24,18 +24,18 @@ namespace {
 
 constexpr const char *kAuto = "auto", *kNone = "none";  // words of `freeze`
 
-/// Of every model.
+/// Options of every model.
 struct TrainingOfModel {
   std::string freeze = kAuto;
 
   void declare(OptionList& options) {
     options.add("freeze", freeze,
-                "patterns of parameters that stay as they are; auto: what the exporting program "
-                "did not train, none: not even that");
+                "parameters to freeze, as name patterns; auto: those that the exporting program "
+                "did not train; none: not even these");
   }
 };
 
-/// What a built-in network calls its ends.
+/// Names of a built-in network's outputs and fields.
 struct EndOptions {
   std::string loss = "loss", logits = "logits", label = "label";
 
@@ -46,7 +46,7 @@ struct EndOptions {
   }
 };
 
-/// Of one that a file holds.
+/// Options of a network from a file.
 struct FileOptions {
   std::string file;
   EntryChoice loss{.name = "loss"};
@@ -55,10 +55,10 @@ struct FileOptions {
 
   void declare(OptionList& options) {
     options.add("file", file, "ONNX file");
-    options.add("loss", loss, "that is appended, or the output that is one", "loss");
+    options.add("loss", loss, "loss to append, or name of an output that is one", "loss");
     options.add("logits", logits, "output that the loss reads");
     options.add("label", label, "field of a batch that the loss reads");
-    options.add("mode", mode, "of BatchNormalization and Dropout", {"as_written", "training"});
+    options.add("mode", mode, "mode of BatchNormalization and Dropout", {"as_written", "training"});
   }
 };
 
@@ -82,7 +82,7 @@ const Dataset::Field& field_of(const Dataset& data, const std::string& name,
   throw_unknown_name(who, name, known);
 }
 
-/// Calls the network's inputs what a batch calls them: "inputs: {x: image}".
+/// Renames the network's inputs to the fields of a batch: "inputs: {x: image}".
 void name_inputs(TrainedModel& model, const Settings& inputs, const Dataset& data) {
   for (const auto& [input, field] : inputs.values()) {
     const auto known = model.network.input_names();
@@ -93,7 +93,7 @@ void name_inputs(TrainedModel& model, const Settings& inputs, const Dataset& dat
     model.inputs[field] = input;
   }
   for (const std::string& input : model.network.input_names()) {
-    if (input.ends_with(".length")) continue;  // of a field with an open dimension
+    if (input.ends_with(".length")) continue;  // lengths of a field with an open dimension
     (void)field_of(data, input,
                    fmt::format("network '{}': input '{}' is fed by the data set's field of that "
                                "name; say in the recipe which it is, as in model.inputs.{}: field",
@@ -101,7 +101,7 @@ void name_inputs(TrainedModel& model, const Settings& inputs, const Dataset& dat
   }
 }
 
-/// Throws: NotFound with the outputs that there are.
+/// Throws: NotFound with the existing outputs.
 void expect_output(const TrainedModel& model, const char* what, const std::string& name) {
   const auto outputs = model.network.output_names();
   if (std::ranges::find(outputs, name) != outputs.end()) return;
@@ -109,7 +109,7 @@ void expect_output(const TrainedModel& model, const char* what, const std::strin
                      outputs);
 }
 
-/// Throws: NotFound for the name of neither a loss nor an output.
+/// Throws: NotFound if the name is neither a loss nor an output.
 void expect_loss(const TrainedModel& model, const std::string& name,
                  const std::vector<std::string>& outputs) {
   std::vector<std::string> known = losses().names();
@@ -169,7 +169,7 @@ TrainedModel from_file(const Settings& settings, const Dataset& data) {
 
 TrainedModel built_in(EntryChoice choice, std::uint64_t seed) {
   const ModelEntry& builder = models().at(choice.name);
-  // Names of the network's ends are the session's; the rest is the model's own.
+  // The names of loss, logits and label belong to the session; the other settings to the model.
   const auto ends = take_options<EndOptions>(choice.settings);
   TrainedModel model{.network = Network(choice.name),
                      .name = choice.name,
@@ -184,7 +184,7 @@ TrainedModel built_in(EntryChoice choice, std::uint64_t seed) {
   return model;
 }
 
-/// Constants that only `freeze: none` trains.
+/// Constants that are trained under `freeze: none` only.
 std::vector<std::string> kept_constants(const Network& network) {
   std::vector<std::string> names;
   for (const auto& [name, why] : network.parameter_notes().constants) {

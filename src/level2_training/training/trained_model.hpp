@@ -15,30 +15,30 @@
 
 namespace d5::detail {
 
-/// What the section "model" of a recipe asks for: a built-in network, or a file that gets a loss,
-/// names that a batch has, and the mode of training.
+/// The model of a recipe's section "model": a built-in network, or a file with an appended loss,
+/// inputs named as a batch's fields, and the mode of training.
 struct TrainedModel {
   Network network;
-  std::string name;  ///< of a record's subject
+  std::string name;  ///< subject of records
   std::string loss = {}, logits = {}, label = {};
   NetworkMode mode = NetworkMode::as_written;
   bool tells_classes = true;                       ///< otherwise accuracy means nothing
   std::vector<Artefact> artefacts = {};            ///< the file
   std::string appended = {};                       ///< loss that the network did not come with
-  TakenValues taken = {};                          ///< from the file that it begins with
+  TakenValues taken = {};                          ///< from the file of initial values
   std::vector<Artefact> begun_with = {};           ///< that file
   std::vector<std::string> frozen = {};            ///< parameters that became constants
   std::map<std::string, std::string> inputs = {};  ///< the network's own names, by the batch's
 
-  /// As it came, with what it has learnt: without the loss, with names and parameters of its own.
+  /// The trained network in its original form: without the appended loss, with its own names.
   [[nodiscard]] Network learnt() const;
 };
 
-/// What may stand in the section "model": of a built-in network besides its own options, or of a
+/// Options of the section "model": those of any built-in network besides its own, or those of a
 /// file.
 [[nodiscard]] std::vector<Option> model_options(bool from_file);
 
-/// `batch` is what the training set gives. Throws: NotFound, ValueError, and what loading throws.
+/// `batch` is the training set's fields. Throws: NotFound, ValueError, and what loading throws.
 [[nodiscard]] TrainedModel trained_model(const Recipe& recipe, const Dataset& data,
                                          const InitialValues& init);
 

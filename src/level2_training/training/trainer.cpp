@@ -40,10 +40,10 @@ Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOpt
         options_.checkpoints_kept));
   }
   if (const Network& network = optimizer_.executor().network(); pulls_data(network)) {
-    throw Unsupported(fmt::format(
-        "trainer: network '{}' pulls its own data, but a trainer feeds what its sampler gives; "
-        "train it by optimizer.step({{}}), or make the fields inputs again",
-        printable(network.name())));
+    throw Unsupported(
+        fmt::format("trainer: network '{}' reads its own data, but a trainer feeds its sampler's "
+                    "batches; train it by optimizer.step({{}}), or make the fields inputs again",
+                    printable(network.name())));
   }
 }
 
@@ -127,8 +127,8 @@ Trainer::Stop Trainer::run_epoch() {
     run_batch(*batch);
     hear_observers();
     if (finished()) {
-      // Saved as it stands, within the epoch: whoever resumes with a higher limit continues as if
-      // there had been none.
+      // Saved within the epoch, so that a resumed run with a higher limit continues as if there had
+      // been none.
       checkpoint();
       break;
     }
@@ -151,7 +151,7 @@ Trainer::Stop Trainer::run_epoch() {
 }
 
 const Batch* Trainer::next_training_batch() {
-  // The clock runs while the sampler works, and nobody else (a listening trace notes the span).
+  // Only the sampler works while the clock runs (an active trace notes the span).
   const double begin = now_seconds();
   const Batch* batch = traced_next_batch(train_);
   const double waited = now_seconds() - begin;
@@ -166,7 +166,8 @@ void Trainer::run_batch(const Batch& batch) {
   span.argument("batch", batch.index);
   span.argument("samples", batch.size);
   for (auto* event : listeners_) event->before_batch(*this, batch);
-  // The clock runs during the step alone: forward, backward, update, and the wait for the device.
+  // The measured time is that of the step alone: forward, backward, update, and the wait for the
+  // device.
   const double begin = now_seconds();
   const ValueMap& outputs = optimizer_.step(batch);
   optimizer_.executor().synchronise();
@@ -190,7 +191,7 @@ void Trainer::run_batch(const Batch& batch) {
   for (auto* event : listeners_) event->after_batch(*this, batch, outputs);
 }
 
-/// Whether what counts in the batch may all be on other ranks.
+/// Whether all counted samples of the batch may be on other ranks.
 bool Trainer::is_elsewhere(const Batch& batch) {
   RankAgreement& ranks = optimizer_.agreement();
   return ranks.ranks() > ranks.ranks_of_model() && !optimizer_.loss_weight().counts(batch);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trainer's state, to and from a checkpoint.
+// Saves the trainer's state to a checkpoint, and restores it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::string joined(std::string_view prefix, std::string_view name) {
   return std::string(prefix).append(name);
 }
 
-/// Lines of text, for checkpoints have tensors alone.
+/// Stores lines of text as a tensor, because checkpoints hold only tensors.
 Tensor tensor_of(const std::vector<std::string>& lines) {
   const std::string text = fmt::format("{}", fmt::join(lines, "\n"));
   return Tensor::vector(std::vector<std::uint8_t>(text.begin(), text.end()));
@@ -42,7 +42,7 @@ std::vector<std::string> lines_of(const Tensor& tensor) {
   return lines;
 }
 
-/// Names of tensors that are no parameters but may change: running statistics.
+/// Names of tensors that are not parameters but may change: running statistics.
 std::vector<std::string> constants(Network& network) {
   std::set<std::string, std::less<>> parameters;
   for (const Parameter& parameter : network.parameters()) parameters.insert(parameter.name);
@@ -58,7 +58,7 @@ bool are_alike(const TensorDesc& a, const TensorDesc& b) {
   return a.dtype == b.dtype && a.shape == b.shape;
 }
 
-/// The constants that a network in training cannot go on without.
+/// The constants that a network needs to continue its training.
 std::set<std::string> running_statistics(const Network& network) {
   std::set<std::string> result;
   for (const auto& [constant, output] : graph_in_mode(network, NetworkMode::training).updates) {
@@ -68,7 +68,7 @@ std::set<std::string> running_statistics(const Network& network) {
   return result;
 }
 
-/// Of those that were changed since the optimizer was made; the others are what it is made with.
+/// Hyper-parameters that changed since the optimizer was made; others follow from its options.
 ValueMap changed(const HyperParameters& numbers) {
   ValueMap result;
   for (const auto& name : numbers.names()) {
@@ -78,7 +78,7 @@ ValueMap changed(const HyperParameters& numbers) {
   return result;
 }
 
-/// An entry that `has` lacks or has otherwise than `wanted`; empty if there is none.
+/// An entry of `wanted` that `has` lacks or that differs; empty if there is none.
 std::string first_difference(const ValueMap& wanted, const ValueMap& has) {
   for (const auto& [name, value] : wanted) {
     const auto place = has.find(name);
@@ -90,8 +90,7 @@ std::string first_difference(const ValueMap& wanted, const ValueMap& has) {
   return "";
 }
 
-/// "optimizer.learning_rate: 0.1 in the checkpoint, 0.01 here"; empty where one of both is not
-/// known.
+/// "optimizer.learning_rate: 0.1 in the checkpoint, 0.01 here"; empty if one of them is unknown.
 std::string differences(const std::map<std::string, std::string>& saved,
                         const std::map<std::string, std::string>& here) {
   if (saved.empty() || here.empty()) return "";
@@ -111,7 +110,7 @@ std::string differences(const std::map<std::string, std::string>& saved,
   return words;
 }
 
-/// The entries of `tensors` that begin with `prefix`, without it.
+/// The entries of `tensors` with `prefix`, under the names without it.
 ValueMap below(const ValueMap& tensors, std::string_view prefix) {
   ValueMap result;
   for (auto it = tensors.lower_bound(prefix); it != tensors.end() && it->first.starts_with(prefix);
@@ -175,7 +174,7 @@ void Trainer::resume(const std::string& path) {
     fail(fmt::format("is before batch {} of an epoch, but the data make {}", checkpoint.batch,
                      train_.batches()));
   }
-  // Checked whole before anything is changed.
+  // Checks everything before the first change.
   Network& network = optimizer_.executor().network();
   const ValueMap parameters = below(checkpoint.tensors, kParameter);
   if (parameters.size() != network.parameters().size()) {
@@ -212,11 +211,11 @@ void Trainer::resume(const std::string& path) {
   }
   const ValueMap saved_state = below(checkpoint.tensors, kOptimizer);
   optimizer_.restore(saved_state);
-  // What an optimizer forgets, or never gave away, would be missing without a word.
+  // Detects state that an optimizer did not save or did not restore.
   if (const auto lost = first_difference(saved_state, optimizer_.state()); !lost.empty()) {
     fail(
-        fmt::format("the optimizer did not take over '{}' of its state; resume with the optimizer "
-                    "and the modifiers that it was begun with, or mend its state() and restore()",
+        fmt::format("the optimizer did not accept '{}' of its state; resume with the optimizer and "
+                    "the modifiers that it was begun with, or fix its state() and restore()",
                     printable(lost)));
   }
   for (const auto& [name, value] : below(checkpoint.tensors, kHyper)) {
@@ -234,8 +233,8 @@ void Trainer::resume(const std::string& path) {
   step_ = checkpoint.step;
 }
 
-/// With the reasons to mistrust it: those that metrics were restored with, and what the machine did
-/// in this run.
+/// Includes reasons for mistrust: those that metrics were restored with, and the machine's state in
+/// this run.
 ValueMap Trainer::metric_state() const {
   std::vector<TrainingMetric*> metrics;
   events_.collect(metrics);

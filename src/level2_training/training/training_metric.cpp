@@ -24,7 +24,7 @@ void TrainingMetric::take_part(double value, double weight, bool alike) {
 void TrainingMetric::join_parts(RankAgreement& ranks, Parts how) {
   if (ranks.ranks() == 1 || alike_ || weights_.size() != samples_.size()) return;
   const auto first = std::size_t(joined_), count = samples_.size() - first;
-  // Of schemes without a common clock ranks may have made different numbers of steps.
+  // In schemes without a common clock ranks may have made different numbers of steps.
   const bool differ = ranks.sum(double(count)) != double(count) * ranks.ranks();
   if (ranks.any(differ)) return;
   std::vector<double> sums;

@@ -32,7 +32,7 @@ Settings training_wishes(const std::string& framework, const OpenSizes& sizes,
   return wishes;
 }
 
-/// Gives a network the loss that was asked for. Throws: ValueError for one that comes with a loss.
+/// Appends the requested loss to a network. Throws: ValueError for a network that has one.
 Network with_loss(Network network, const std::string& loss) {
   if (loss.empty()) return network;
   if (!loss_of(network).empty()) {
@@ -68,7 +68,7 @@ TrainingExecutor open_for_training(const std::string& model, const std::string& 
   return result;
 }
 
-/// What a step of descent by the whole gradient makes of each parameter; they are as before then.
+/// Adds each parameter's value after a step of gradient descent; the parameters themselves stay.
 void add_updated(GraphExecutor& executor, const ValueMap& inputs, const std::string& loss,
                  std::vector<Answer>& answers) {
   std::vector<Tensor> before;
@@ -88,7 +88,7 @@ void add_updated(GraphExecutor& executor, const ValueMap& inputs, const std::str
   }
 }
 
-/// Of steps on the network that `open_for_training` opens: outputs, gradients, one update.
+/// Judge of steps on the network of `open_for_training`: outputs, gradients, one update.
 std::shared_ptr<NetworkJudge> step_judge(const std::string& model, const OpenSizes& sizes,
                                          const ExecutorOptions& execution,
                                          const TransformChain& transforms,

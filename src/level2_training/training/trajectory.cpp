@@ -16,14 +16,14 @@
 namespace d5::detail {
 namespace {
 
-/// The gradients of one optimizer's last step, of each time that it asked, for another optimizer
-/// that makes the same step: what remains between the two is their rules.
+/// Records the gradients of one optimizer's last step, for each time that it computed some, and
+/// replays them in another optimizer's step, so that only their rules can differ.
 ///
 ///     const GradientTape tape(reference, subject);
 ///     reference.step(batch);  // from the network
 ///     subject.step(batch);    // the same gradients, wherever its own parameters are
 ///
-/// While it lives it stands in the sources of both; both networks have the same parameters.
+/// It is part of both optimizers' sources while it lives; both networks have the same parameters.
 class GradientTape {
  public:
   GradientTape(ThreeStepOptimizer& recorded, ThreeStepOptimizer& given);
@@ -36,7 +36,7 @@ class GradientTape {
     std::vector<Tensor> gradients;
     ValueMap outputs;
   };
-  /// Before each step of the recorded one.
+  /// Called before each step of the recorded training.
   void rewind() { runs_->clear(); }
 
  private:
@@ -136,7 +136,7 @@ struct Distance {
   double l2 = 0, largest = 0;
 };
 
-/// Relative to the larger one of the two.
+/// The difference relative to the larger one of the two.
 template <class T>
 Distance distance(const Tensor& a, const Tensor& b) {
   double largest = 0, scale = 0, squares = 0, squares_a = 0, squares_b = 0;
@@ -166,7 +166,7 @@ const Batch& next_batch(Sampler& data, std::int64_t& epoch) {
   throw ValueError("test_optimizer: the sampler gives no batch");
 }
 
-/// Gives the subject the reference's parameters.
+/// Copies the reference's parameters to the subject.
 void begin_together(Network& network, const std::vector<Parameter>& expected) {
   if (network.parameters().size() != expected.size()) {
     throw ShapeError(fmt::format("test_optimizer: the networks have {} and {} parameters",
@@ -182,7 +182,7 @@ std::unique_ptr<detail::GradientTape> tape_between(Optimizer& reference, Optimiz
   auto* given = dynamic_cast<ThreeStepOptimizer*>(&subject);
   if (!recorded || !given) {
     throw Unsupported(
-        "an open loop gives an optimizer other gradients than its own, which takes one that is a "
+        "an open loop gives an optimizer other gradients than its own, which requires a "
         "ThreeStepOptimizer");
   }
   return std::make_unique<detail::GradientTape>(*recorded, *given);
@@ -237,8 +237,8 @@ Plot divergence_plot(const std::string& title, const Divergence& closed, const D
             .title = title,
             .note = open.parameters.empty()
                         ? ""
-                        : "Bold: each with gradients of its own. Faint: both with the "
-                          "reference's, where rounding alone remains.",
+                        : "Bold: each with its own gradients. Faint: both with the reference's "
+                          "gradients, where only rounding differs.",
             .x = {.label = "step", .scale = PlotAxis::Scale::whole},
             .y = {.label = "difference of a parameter, by its norm",
                   .scale = PlotAxis::Scale::logarithmic}};

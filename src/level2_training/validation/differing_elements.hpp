@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// How many elements of the parameters of two like networks differ in any bit.
+/// Number of parameter elements that differ in any bit between two networks of the same structure.
 [[nodiscard]] std::int64_t differing_elements(Network& a, Network& b);
 
 }  // namespace d5::detail

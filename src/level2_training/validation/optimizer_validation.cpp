@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kBatch = 16;
 
-/// One optimizer and its data, from the beginning.
+/// One optimizer and its data, in their initial state.
 struct Trial {
   Trial(const EntryChoice& choice, const OptimizerCheck& how) {
     Network network = models().at("lenet").make({{"seed", how.seed}, {"with_loss", true}});
@@ -51,7 +51,8 @@ Measurement optimizer_record(const std::string& metric, Quantity quantity) {
   return result;
 }
 
-/// Without a name where there is none. What it is not told it does as the optimizer does.
+/// The optimizer to compare with; without a name if there is none. It inherits the subject's
+/// options.
 EntryChoice judge_of(const EntryChoice& optimizer, const OptimizerCheck& how) {
   EntryChoice judge = how.against;
   if (judge.name.empty()) {
@@ -67,7 +68,7 @@ EntryChoice judge_of(const EntryChoice& optimizer, const OptimizerCheck& how) {
   return judge;
 }
 
-/// Against its judge, in both loops.
+/// Compares the optimizer with its judge, in both loops.
 OptimizerJudgement trajectory(const EntryChoice& optimizer, const OptimizerCheck& how) {
   const EntryChoice judge = judge_of(optimizer, how);
   if (judge.name.empty()) {
@@ -75,7 +76,7 @@ OptimizerJudgement trajectory(const EntryChoice& optimizer, const OptimizerCheck
     Measurement result = optimizer_record("trajectory_difference", Quantity::error);
     result.status = Status::skipped;
     result.reason =
-        fmt::format("it ran, but nothing judges it; give one that should do the same ({})",
+        fmt::format("it ran, but was not compared; give an optimizer that should do the same ({})",
                     option_word("against", "NAME"));
     return {.records = {result}};
   }
@@ -105,7 +106,7 @@ Measurement repeatability(const EntryChoice& optimizer, const OptimizerCheck& ho
   for (const Parameter& parameter : first.network().parameters()) {
     continued.network().parameter(parameter.name).value.copy_from(parameter.value);
   }
-  ValueMap state;  // of copies: an optimizer may share its own
+  ValueMap state;  // copies, as an optimizer may share its tensors
   for (const auto& [name, value] : first.optimizer->state()) state[name] = value.tensor().copy();
   continued.optimizer->restore(state);
   continued.data->seek(0, middle);

@@ -26,7 +26,7 @@ Measurement sampler_record(const std::string& subject, const std::string& metric
   return result;
 }
 
-/// The same samples, which nobody reads: an order is judged without them.
+/// The same samples without reading them: an order can be checked without the data.
 class Unread final : public Dataset {
  public:
   explicit Unread(std::shared_ptr<const Dataset> data) : data_(std::move(data)) {}
@@ -41,7 +41,7 @@ class Unread final : public Dataset {
   }
   void read(std::span<const std::int64_t>, const Draw&, std::span<Tensor> batch) const override {
     for (std::size_t f = 0; f < batch.size(); ++f) {
-      if (batch[f].defined()) continue;  // of a known shape
+      if (batch[f].defined()) continue;  // known shape
       Shape none{1};
       for (const std::int64_t dim : fields()[f].desc.shape)
         none.push_back(std::max<std::int64_t>(dim, 0));
@@ -69,7 +69,8 @@ Batches rest_of_epoch(Sampler& sampler) {
   return batches;
 }
 
-/// Draws too many or too few, by what the law says of one epoch; empty where it is kept.
+/// The number of draws too many or too few by the law for one epoch, and a reason; empty if the law
+/// holds.
 struct Breach {
   std::int64_t wrong = 0;
   std::string reason;
@@ -93,14 +94,14 @@ Breach breach(const SamplerLaw& law, const Batches& batches, std::int64_t sample
       often + std::max<std::int64_t>(0, seldom - may_be_missing) + std::abs(draws - law.draws);
   if (result.wrong == 0) return result;
   result.reason = fmt::format(
-      "{} draws, {} promised; {} samples are drawn more often than {}, {} more seldom than {}, "
-      "of which {} may be missing",
+      "{} draws, {} promised; {} samples are drawn more often than {}, {} less often than {}, of "
+      "which {} may be missing",
       draws, law.draws, often, law.most, seldom, law.least, may_be_missing);
   return result;
 }
 
-/// Pearson's statistic of how often each sample was drawn, over as many epochs, in standard
-/// deviations from what the chances promise: its mean is n - 1, its variance 2 (n - 1).
+/// Pearson's statistic of the number of draws of each sample, over as many epochs, in standard
+/// deviations from its expectation: its mean is n - 1, its variance 2 (n - 1).
 double surprise(const std::vector<double>& chances, const std::vector<std::int64_t>& drawn) {
   std::int64_t draws = 0;
   for (const std::int64_t times : drawn) draws += times;
@@ -167,13 +168,13 @@ std::vector<Measurement> test_sampler(const SamplerEntry& entry,
     }
   }
 
-  // A fair one is as far off once in 10^9: the tails of Pearson's statistic are wider than normal.
+  // A fair sampler is as far off once in 10^9: the tails of Pearson's statistic are wider than
+  // normal.
   constexpr double kMostSurprise = 8;
   if (!law.chances.empty() && surprise(law.chances, drawn) > kMostSurprise) {
     coverage.status = Status::failed;
     coverage.reason = fmt::format(
-        "samples are not drawn by their chances: {:.1f} standard "
-        "deviations off, {} at most",
+        "samples do not follow their probabilities: {:.1f} standard deviations off, {} at most",
         surprise(law.chances, drawn), kMostSurprise);
   }
   std::vector<Measurement> results{coverage, repeatability};
@@ -186,7 +187,7 @@ std::vector<Measurement> test_sampler(const SamplerEntry& entry,
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
     sampler->reset(epoch);
     for (;;) {
-      // Inside the clock: one call of the sampler, the dataset's reading within.
+      // The measured time is that of one call of the sampler, including the reading of the dataset.
       const double begin = now_seconds();
       const Batch* batch = sampler->next();
       const double end = now_seconds();

@@ -27,14 +27,15 @@ const Measurement* find(const std::vector<Measurement>& records, std::string_vie
   return place == records.end() ? nullptr : &*place;
 }
 
-/// -1: surely lower, 1: surely higher. At 5% in both directions together.
+/// -1: significantly lower, 1: significantly higher; two-sided test at 5%.
 int difference(const Measurement& subject, const Measurement& base) {
   constexpr double kTail = 0.025;
   if (is_smaller_p_value(subject.samples, base.samples) < kTail) return -1;
   return is_smaller_p_value(base.samples, subject.samples) < kTail ? 1 : 0;
 }
 
-/// Who has runs without a number, of which no ratio is made; empty where all have one.
+/// Names trainings with runs that have no number, for which there is no ratio; empty if all have
+/// one.
 std::string not_reached(const Measurement& a, const Measurement& b, const ComparedTraining& subject,
                         const ComparedTraining& base) {
   for (const auto& [record, name] : {std::pair{&a, subject.name}, std::pair{&b, base.name}}) {
@@ -47,7 +48,7 @@ std::string not_reached(const Measurement& a, const Measurement& b, const Compar
   return "";
 }
 
-/// A run and the one that was made again from the same seed.
+/// A run, and its repetition with the same seed.
 class TwinRuns {
  public:
   TwinRuns(Recipe recipe, const SessionOptions& session, const Interrupt& interrupt)
@@ -88,7 +89,7 @@ std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
     const Measurement *a = find(mine, metric), *b = find(its, metric);
     if (!a || !b) continue;
     Measurement& ratio = results.emplace_back(ratio_record(*a, *b, {subject.name, base.name}));
-    // What was found of the subject says nothing of the ratio; how many runs there were does.
+    // The subject's findings do not apply to the ratio, except for the number of runs.
     std::erase_if(ratio.conditions, [](const auto& condition) {
       return condition.second.role == Role::finding && condition.first != "runs";
     });

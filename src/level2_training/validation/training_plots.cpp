@@ -14,7 +14,7 @@ const std::vector<double>* samples_of(const std::vector<Measurement>& records,
   return place == records.end() || place->samples.empty() ? nullptr : &place->samples;
 }
 
-/// A line for each run of which `points` makes any.
+/// One line for each run for which `points` returns any.
 template <class Points>
 void draw_runs(Plot& plot, const std::vector<ComparedTraining>& trainings, const Points& points) {
   for (std::size_t series = 0; series < trainings.size(); ++series) {
@@ -30,7 +30,7 @@ void draw_runs(Plot& plot, const std::vector<ComparedTraining>& trainings, const
   }
 }
 
-/// Losses of single batches hide the trend: means over stretches.
+/// Means over stretches, because losses of single batches hide the trend.
 std::vector<PlotPoint> smoothed(const std::vector<PlotPoint>& points) {
   constexpr std::size_t kMost = 60;
   const std::size_t length = (points.size() + kMost - 1) / kMost;
@@ -65,9 +65,9 @@ std::vector<PlotPoint> loss_over_time(const std::vector<Measurement>& records) {
 Plot accuracy_plot(const std::vector<ComparedTraining>& trainings) {
   Plot plot{.name = "accuracy-over-epochs",
             .title = "Test accuracy",
-            .note = "A line a run.",
+            .note = "One line per run.",
             .x = {.label = "test run", .scale = PlotAxis::Scale::whole},
-            .y = {.label = "share of test samples that are classified right"}};
+            .y = {.label = "share of correctly classified test samples"}};
   draw_runs(plot, trainings, [](const std::vector<Measurement>& records) {
     std::vector<PlotPoint> points;
     if (const auto* accuracies = samples_of(records, "test_accuracy")) {
@@ -81,7 +81,7 @@ Plot accuracy_plot(const std::vector<ComparedTraining>& trainings) {
 Plot loss_plot(const std::vector<ComparedTraining>& trainings) {
   Plot plot{.name = "loss-over-time",
             .title = "Training loss",
-            .note = "A line a run; means over stretches of batches.",
+            .note = "One line per run; means over consecutive batches.",
             .x = {.label = "time of steps and of waiting for data", .unit = "s"},
             .y = {.label = "loss"}};
   draw_runs(plot, trainings, loss_over_time);

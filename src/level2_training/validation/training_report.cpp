@@ -16,20 +16,21 @@ namespace {
 
 using detail::RowWords;
 
-/// One run: its records, and what it is of besides its seed.
+/// One run: its records, its distinguishing words, and its seed.
 struct Run {
   RowWords words;
   std::uint64_t seed = 0;
   std::vector<Measurement> records;
 };
 
-/// Of one run, not of several joined.
+/// Whether the record is of a single run, not of several joined.
 bool is_of_a_run(const Measurement& record) {
   return record.conditions.contains("dataset") && record.conditions.contains("seed") &&
          !record.conditions.contains("runs");
 }
 
-/// A metric adds conditions of its own: those of the loss, which all runs have, stand for a run.
+/// The record that represents a run: that of the loss, because other metrics add their own
+/// conditions.
 const Measurement& spokesman(const std::vector<Measurement>& records) {
   const auto loss = std::ranges::find(records, "loss", &Measurement::metric);
   return loss == records.end() ? records.front() : *loss;
@@ -61,7 +62,7 @@ std::vector<Run> runs_in(const std::vector<Report::Source>& sources) {
   return runs;
 }
 
-/// Lists of parameters' differences, of one optimizer and its judge.
+/// The parameter differences of one optimizer and its judge.
 struct Apart {
   std::string title;
   Divergence closed, open;
@@ -142,7 +143,7 @@ std::vector<Plot> training_plots(const std::vector<Report::Source>& sources) {
   std::size_t runs = 0;
   for (const auto& training : trainings) runs += training.runs.records.size();
   std::vector<Plot> plots;
-  if (runs > 1) plots.push_back(accuracy_plot(trainings));  // of one it is a curve already
+  if (runs > 1) plots.push_back(accuracy_plot(trainings));  // a single run already has this curve
   plots.push_back(loss_plot(trainings));
   std::erase_if(plots, [](const Plot& plot) { return plot.marks.empty(); });
   std::ranges::move(divergence_plots(sources), std::back_inserter(plots));

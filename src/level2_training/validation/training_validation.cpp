@@ -11,7 +11,7 @@
 namespace d5 {
 namespace {
 
-/// Fails where a step's difference is above what rounding explains.
+/// Fails if the difference of a step exceeds rounding error.
 void judge_rounding(Measurement& result, const Divergence& apart, OptimizerTolerance tolerance) {
   for (std::size_t i = 0; i < result.samples.size(); ++i) {
     const double allowed = tolerance.epsilons_a_step * apart.epsilon * double(i + 1);
@@ -39,7 +39,7 @@ Measurement difference_record(Optimizer& subject, const std::string& metric,
   return result;
 }
 
-/// One record a parameter, loop and norm.
+/// Adds one record per parameter, loop and norm.
 void add_parameters(std::vector<Measurement>& results, const Measurement& form,
                     const Divergence& apart, const char* loop) {
   for (const auto& parameter : apart.parameters) {
@@ -85,7 +85,7 @@ OptimizerJudgement test_optimizer(const MakeOptimizer& subject, const MakeOptimi
   }
   judge_rounding(closed, result.closed, tolerance);
   if (closed.status == Status::failed && open.status == Status::passed) {
-    // The rules are the same: their roundings have grown through the gradients.
+    // The rules are equal: their rounding errors have grown through the gradients.
     closed.status = Status::passed;
     closed.conditions["chaos"] = finding(closed.reason);
     closed.reason.clear();

@@ -14,7 +14,7 @@ std::string name_of_run(const TrainingVariant& variant, std::uint64_t seed) {
   return variant.name.empty() ? name : variant.name + " " + name;
 }
 
-/// The recipes with all their values, and how long each trains, which their checksums leave out.
+/// The recipes with all their values, and the lengths of the trainings, which their checksums omit.
 std::string how_of(const std::vector<TrainingVariant>& variants, const std::string& how) {
   std::string text = "train " + how;
   for (const auto& variant : variants) {
@@ -25,7 +25,7 @@ std::string how_of(const std::vector<TrainingVariant>& variants, const std::stri
   return text;
 }
 
-/// What is compared is not judged by what its recipe accepts.
+/// Bounds of recipes are only reported if variants are compared.
 std::vector<TrainingVariant> as_asked(std::vector<TrainingVariant> variants,
                                       const VariantTrainingOptions& options) {
   if (!options.compare && !options.search) return variants;

@@ -84,7 +84,7 @@ TEST_CASE("a node takes the place of another and writes what others read of it")
   network.replace_node("add", node("Mul", {"a", "c"}, {"s"}, "add"));
   CHECK(answer(network) == Floats{-10, -20});
   CHECK_THROWS_WITH(network.replace_node("add", node("Mul", {"a", "c"}, {"t"})),
-                    Contains("'s' cannot be taken out: Neg 'neg' needs it"));
+                    Contains("'s' cannot be removed: Neg 'neg' needs it"));
   CHECK_THROWS_AS(network.replace_node("ad", node("Mul", {"a", "c"}, {"s"})), NotFound);
   CHECK(answer(network) == Floats{-10, -20});  // as before what was refused
 }

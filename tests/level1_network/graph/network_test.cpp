@@ -99,7 +99,7 @@ TEST_CASE("an input, or what a node writes, keeps what it is fed until the next 
   d5::Network network = two_layers();
   const std::string output = network.output_names().front();
   CHECK_THROWS_AS(network.fetch(output), d5::NotFound);
-  CHECK_THROWS_WITH(network.fetch(output), Catch::Contains("nobody fed it"));
+  CHECK_THROWS_WITH(network.fetch(output), Catch::Contains("was not fed"));
   const Tensor value = Tensor::of<float>({2}, {1, 2});
   const auto revision = network.revision();
   network.feed(output, value);

@@ -132,7 +132,7 @@ TEST_CASE("a choice is kept for the same network, shapes and pass") {
     const FrameworkSelection again = framework_selection(third);
     CHECK_FALSE(again.kept);
     REQUIRE(again.notes.size() == 1);
-    CHECK_THAT(again.notes.front(), Contains("measured anew"));
+    CHECK_THAT(again.notes.front(), Contains("measured again"));
     PlanExecutor fourth = executor_of(network);
     fourth.plan(fed(), "");
     CHECK(framework_selection(fourth).kept);
@@ -157,7 +157,7 @@ TEST_CASE("a choice that other work disturbed holds while that goes on, and is m
   CHECK(first.chosen == "alpha");
   REQUIRE(first.notes.size() == 1);
   CHECK_THAT(first.notes.front(),
-             Contains("chosen while other work kept 1000") && Contains("measured anew"));
+             Contains("chosen while other work kept 1000") && Contains("measured again"));
 
   const FrameworkSelection beside = all_in("beta");
   CHECK(beside.kept);

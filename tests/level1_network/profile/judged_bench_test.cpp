@@ -52,7 +52,7 @@ TEST_CASE("every planted fault is found, and who has none is right") {
       {{"planted:wrong", 1, "output y"},
        {"planted:wrong-after-ten", 1, "right before the clock ran, wrong after it"},
        {"planted:wrong-at-batch-8", 8, "output y"},
-       {"planted:stale", 1, "stay the same to the bit when its inputs are others"},
+       {"planted:stale", 1, "do not change although its inputs do"},
        {"planted:one-nan", 1, "got nan"}}));
   const auto records = bench(model_in(folder), {fault, "reference", "planted:honest"}, batch);
   const Measurement& time = of(records, fault, "time");

@@ -103,7 +103,7 @@ TEST_CASE("an input that does not fit is refused, with its file and a way out") 
   CHECK_THROWS_AS(refusal("w=" + file), NotFound);
   CHECK_THROWS_WITH(refusal("w=" + file), Contains("known: x, z, spare"));
   CHECK_THROWS_AS(refusal(file), ValueError);
-  CHECK_THROWS_WITH(refusal(file), Contains("of which input?") && Contains("NAME="));
+  CHECK_THROWS_WITH(refusal(file), Contains("for which input?") && Contains("NAME="));
   CHECK_THROWS_AS(refusal("x=" + file, {.by_name = {{"N", 4}}}), ValueError);
   CHECK_THROWS_WITH(refusal("x=" + file, {.by_name = {{"N", 4}}}),
                     Contains("it is 2 in input 'x'"));
@@ -177,11 +177,11 @@ TEST_CASE("an input that nothing reads may be left out, another that cannot be m
   CHECK_THROWS_WITH(network_inputs("sum", Network(model)), Contains("inputs={'x': FILE.pb}"));
 }
 
-TEST_CASE("a run that fails on values of d5's making says so") {
+TEST_CASE("a run that fails on values made by d5 says so") {
   const NetworkInputs made = network_inputs("sum", sum());
   const auto fail = [] { throw ValueError("Gather: index 9 is outside"); };
   CHECK_THROWS_AS(with_advice(made, fail), ValueError);
-  CHECK_THROWS_WITH(with_advice(made, fail), Contains("index 9") && Contains("of d5's making") &&
+  CHECK_THROWS_WITH(with_advice(made, fail), Contains("index 9") && Contains("made by d5") &&
                                                  Contains("inputs={'x': FILE.npy}"));
   NetworkInputs given = made;
   given.made.clear();

@@ -45,7 +45,7 @@ TEST_CASE("a normalization that cannot be folded says why") {
   CHECK_THAT(left([](Network& n) { n.add_update("norm1.mean", "norm1.variance"); }).at(0),
              Contains("'norm1.mean' is computed, or updated by runs"));
   CHECK_THAT(left([](Network& n) { n.redirect({{"c1", "image"}}); }).at(0),
-             Contains("'image' is written by no Conv"));
+             Contains("'image' is not written by a Conv"));
   Network training = models().at("resnet-18").make({{"training", true}});
   CHECK(applied(training, {"fold-batch-norm"}).what.empty());
 }

@@ -364,7 +364,7 @@ TEST_CASE("what was cut short goes on from there, and what is done is looked at 
   long_chain().save(model);
   const NetworkCheckOptions options{.frameworks = {"planted:wrong-fusion"}, .reduce = left};
   const auto half = cut_short(model, options);
-  CHECK_THAT(half[0].reason, Contains("the same command goes on"));
+  CHECK_THAT(half[0].reason, Contains("the same command continues"));
   CHECK(std::filesystem::exists(left + "test_data_set_0/output_0.pb"));
   std::size_t first_seen = 0;
   NetworkCheckOptions seen = options;
@@ -491,6 +491,7 @@ TEST_CASE("node by node all agree, and the whole does not: that is said") {
   const Network network = long_chain();
   const auto records = compare_nodes(network, made_by("planted:wrong-fusion"), made_by("reference"),
                                      random_inputs(network));
-  CHECK_THAT(node_comparison_tables(records, Format::table),
-             Contains("the whole differs, its 40 nodes do not") && Contains("--reduce FOLDER"));
+  CHECK_THAT(
+      node_comparison_tables(records, Format::table),
+      Contains("the whole network differs, its 40 nodes do not") && Contains("--reduce FOLDER"));
 }

@@ -198,12 +198,12 @@ TEST_CASE("a gzip bomb of many members is refused before it is unpacked") {
   for (int i = 0; i < 7; ++i) bomb += member;
   folder.put("t10k-labels-idx1-ubyte.gz", bomb);
   CHECK_THROWS_AS(folder.open(), FormatError);
-  CHECK_THROWS_WITH(folder.open(), Catch::Contains("no data packs like that"));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("no data compresses like that"));
 
   std::string empties = packed(labels(2));
   for (int i = 0; i < 20000; ++i) empties += packed("");
   folder.put("t10k-labels-idx1-ubyte.gz", empties);
-  CHECK_THROWS_WITH(folder.open(), Catch::Contains("no data packs like that"));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("no data compresses like that"));
 }
 
 TEST_CASE("images are not unpacked where their header does not fit the labels") {

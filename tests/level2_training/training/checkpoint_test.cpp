@@ -112,9 +112,9 @@ TEST_CASE("files of other kinds and missing ones are told apart") {
   const testing::TemporaryFolder folder;
   CHECK_THROWS_AS(read_checkpoint(folder / "none"), IoError);
   put(folder / "text", "hello, world, this is no checkpoint");
-  CHECK_THROWS_WITH(read_checkpoint(folder / "text"), Catch::Contains("no checkpoint"));
+  CHECK_THROWS_WITH(read_checkpoint(folder / "text"), Catch::Contains("not a checkpoint"));
   put(folder / "json", std::string("\x02\0\0\0\0\0\0\0{}", 10));
-  CHECK_THROWS_WITH(read_checkpoint(folder / "json"), Catch::Contains("no checkpoint of d5"));
+  CHECK_THROWS_WITH(read_checkpoint(folder / "json"), Catch::Contains("not a checkpoint of d5"));
   CHECK_THROWS_AS(
       write_checkpoint(
           {.recipe = {}, .tensors = {{"s", Tensor::of<std::string>({1}, {std::string("a")})}}},

@@ -34,7 +34,7 @@ bool throws(const std::string& words, const std::function<void()>& call) {
 
 int main(int argc, char** argv) {
   const MPI_Comm world_handle = MPI_COMM_WORLD;
-  expect(throws<d5::CommunicationError>("MPI does not run",
+  expect(throws<d5::CommunicationError>("MPI is not running",
                                         [&] { (void)d5::communicator_of(&world_handle); }),
          "before MPI_Init there is no communicator");
   MPI_Init(&argc, &argv);
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   expect(throws<d5::CommunicationError>("MPI was finalised", [&] { ranks->all_reduce(ours); }) &&
              throws<d5::CommunicationError>("MPI was finalised", [&] { (void)ranks->split(0); }),
          "a call after MPI_Finalize is an error");
-  expect(throws<d5::CommunicationError>("finalised already",
+  expect(throws<d5::CommunicationError>("it was finalised",
                                         [&] { (void)d5::communicator_of(&world_handle); }),
          "nothing can be made after MPI_Finalize");
   std::printf("rank %d came to the end\n", world_rank);

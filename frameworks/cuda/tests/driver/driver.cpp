@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for NVIDIA's driver where there is no GPU: one device, whose memory is the host's and
-// whose streams are threads that work late. What it allocates is at most 1 MiB at a time; a copy
-// from or to address 1 fails. D5_TEST_GPUS=0 in the environment: there is no GPU.
+// Replaces NVIDIA's driver if there is no GPU: one device, whose memory is the host's, and whose
+// streams are threads that run with a delay. It allocates at most 1 MiB at a time; a copy from or
+// to address 1 fails. With D5_TEST_GPUS=0 in the environment there is no GPU.
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -81,7 +81,7 @@ struct Event {
 
 void* pointer(unsigned long long address) { return reinterpret_cast<void*>(address); }
 
-/// What every function answers first: a thread without a context can do nothing.
+/// First check of every function: a thread without a context can do nothing.
 int entered() { return current == &context ? kSuccess : kInvalidContext; }
 
 }  // namespace

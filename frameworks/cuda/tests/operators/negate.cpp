@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = -x on the host and, queued on the call's stream, on the test driver's GPU: test.Negate does
-// so, test.WrongNegate forgets the sign there.
+// y = -x on the host and, queued on the call's stream, on the test driver's GPU: test.Negate is
+// correct, test.WrongNegate omits the sign on the GPU.
 #include <dlfcn.h>
 
 #include <cstdint>

@@ -65,8 +65,8 @@ double largest_difference(DistributedOptimizer& a, DistributedOptimizer& b) {
   return largest;
 }
 
-/// Halves are exact, and a sum of two is rounded once in any order. Of more, thirds and other
-/// orders round at 2^-24, which three steps enlarge.
+/// Halves are exact, and a sum of two is rounded once in any order. With more ranks, thirds and
+/// other orders round at 2^-24, which three steps amplify.
 double bound() { return world()->size() <= 2 ? 0 : 5e-6; }
 
 }  // namespace

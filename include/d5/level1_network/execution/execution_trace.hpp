@@ -11,8 +11,8 @@
 
 namespace d5 {
 
-/// Puts an executor's runs and steps on the trace. An executor holds one, and lets it observe the
-/// runs that begin while a trace is on:
+/// Records an executor's runs and steps as spans of the trace. An executor holds one and adds it to
+/// its observers for runs that begin while a trace is on:
 ///
 ///     events_.collect(observers_);
 ///     if (Trace::on()) observers_.push_back(&trace_);
@@ -30,7 +30,7 @@ class ExecutionTrace final : public ExecutionEvent {
  private:
   GraphExecutor& executor_;
   std::optional<Span> run_;
-  std::vector<std::unique_ptr<Span>> steps_;  ///< each within the one before it
+  std::vector<std::unique_ptr<Span>> steps_;  ///< nested, the innermost last
 };
 
 }  // namespace d5

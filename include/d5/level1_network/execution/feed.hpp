@@ -6,9 +6,9 @@
 
 namespace d5 {
 
-/// Checks what is fed against what the network declares; a named dimension must be the same number
-/// wherever the name stands. An input that nothing reads may be left out. Every executor calls it,
-/// for inputs that differ from the last run's. Throws: NotFound, TypeError, ShapeError.
+/// Checks the inputs against the types and shapes that the network declares. A named dimension must
+/// have the same size in all inputs. An input that nothing reads may be missing. Executors call it
+/// whenever the inputs differ from the last run's. Throws: NotFound, TypeError, ShapeError.
 void check_fed(const Network& network, const ValueMap& fed);
 
 }  // namespace d5

@@ -9,12 +9,12 @@
 
 namespace d5 {
 
-/// What an executor adds on top of its operators: time of a whole run minus the sum of its nodes'.
-/// Of a node whose graphs run, the nodes of these count, and what lies between them is overhead.
-/// Its subject names the executor's events; unsupported if no node was observed. Units: s a run.
+/// Framework overhead: the time of a whole run minus the sum of its nodes' times. A node that holds
+/// graphs counts by the nodes of these; the time between them is overhead. The subject must name
+/// the executor's events; unsupported if no node was observed. Units: seconds per run.
 ///
-/// Reading the clock twice a node costs time as well: what `clock_cost` says of it is taken off,
-/// and the record's conditions tell how much, and the overhead's share of the whole run.
+/// The cost of reading the clock twice per node (`clock_cost`) is subtracted. The record's
+/// conditions give the subtracted time, and the overhead's share of the whole run.
 ///
 /// Source: Ben-Nun et al., "A Modular Benchmarking Infrastructure for High-Performance and
 /// Reproducible Deep Learning" (IPDPS 2019), level 1 metrics.
@@ -37,17 +37,17 @@ class FrameworkOverhead : public Metric, public ExecutionEvent {
   void after_nested_node(const StepInfo& step) override { after_node(step); }
 
  protected:
-  /// Of whole runs, a sample each; empty if no node was observed.
+  /// Overhead's share of the whole run, one sample each; empty if no node was observed.
   [[nodiscard]] const std::vector<double>& shares() const { return shares_; }
 
  private:
-  /// A node that runs.
+  /// A node under way.
   struct Open {
     double begin;        ///< a reading of the clock
-    bool holds = false;  ///< nodes of its graphs were observed
+    bool holds = false;  ///< whether nodes of its graphs were observed
   };
   double run_begin_ = 0;          ///< a reading of the clock
-  std::vector<Open> open_;        ///< each within the one before it
+  std::vector<Open> open_;        ///< nested, the innermost last
   double nodes_ = 0, whole_ = 0;  ///< seconds since `begin`
   std::int64_t steps_ = 0;        ///< nodes run since `begin`
   int repetitions_ = 1;

@@ -9,17 +9,17 @@
 
 namespace d5 {
 
-/// An executor that leaves whole networks to a framework, which compiles and runs them.
+/// An executor that hands whole networks to a framework, which compiles and runs them.
 ///
-/// It compiles for each set of input shapes, mode, loss and number of threads, keeps the last few,
-/// and compiles again after edits of the network. Parameters are constants of what it compiles for
-/// inference, and it compiles that again when their values changed; for backpropagation they are
-/// inputs behind those that are fed, and their gradients the outputs that `ModelTarget` asks for.
-/// So is a constant an input that the run overwrites.
+/// Compiles once for each set of input shapes, mode, loss and number of threads, keeps the last few
+/// results, and compiles again after edits of the network. For inference, parameters are compiled
+/// in as constants, and a change of their values compiles again. For backpropagation, parameters
+/// are inputs that follow the network's own, and their gradients are the outputs that `ModelTarget`
+/// asks for. A constant that the run overwrites is an input as well.
 ///
-/// Observers see the whole network as one step, whose node is called as the network is, of operator
-/// `framework`. The framework draws its random numbers, which `ExecutorOptions::seed` does not
-/// reach. Throws: Unsupported for a device other than the host; ValueError if `compile` is empty.
+/// Observers see the whole network as one step: its node has the network's name and the operator
+/// `framework`. The framework draws its own random numbers; `ExecutorOptions::seed` has no effect
+/// on them. Throws: Unsupported for a device other than the host; ValueError if `compile` is empty.
 ///
 ///     framework.part<ExecutorRegistry>().add("mine", {"whole networks", [](Network network,
 ///         const ExecutorOptions& options) {

@@ -9,8 +9,8 @@
 
 namespace d5 {
 
-/// Ends an executor's run between two steps: the run throws Interrupted. The next one is whole
-/// again, unless it is interrupted too; only random streams are one run further.
+/// Ends an executor's run between two steps; the run throws Interrupted. The next run is complete,
+/// unless it is interrupted too; only random streams have advanced by one run.
 ///
 ///     executor->events().add(std::make_shared<ExecutionInterrupt>(Interrupt{stop.token()}));
 class ExecutionInterrupt final : public ExecutionEvent {

@@ -13,10 +13,10 @@
 
 namespace d5 {
 
-/// The nodes of a model one after another, as who translates a whole model into a framework's own
-/// words needs them: with types, shapes, and the values that are known before anything runs. Nodes
-/// that compute small integers of such values (or of shapes), as exported networks do for theirs,
-/// are computed by the reference, and not visited.
+/// Visits the nodes of a model in order, for code that translates a whole model into a framework's
+/// graph. Each node comes with types, shapes, and the values that are constant. Nodes that compute
+/// small integers from constants or shapes, as exported networks often contain, are folded by the
+/// reference and not visited.
 ///
 ///     ModelWalk walk(model.graph, {.mode = Mode::inference});
 ///     walk.visit([&](const PlanContext& node) { translate(node); });
@@ -24,21 +24,21 @@ class ModelWalk {
  public:
   struct Purpose {
     Mode mode = Mode::inference;
-    bool differentiable = false;  ///< gradients will be asked for, of whatever has some
+    bool differentiable = false;  ///< whether gradients will be computed
   };
 
-  /// `graph` stays until the walk is over. Throws: Unsupported for an input that is no tensor of
-  /// fixed sizes.
+  /// `graph` must outlive the walk. Throws: Unsupported for an input that is not a tensor of fixed
+  /// size.
   ModelWalk(const onnx::Graph& graph, Purpose purpose);
 
-  /// Once. `node` is valid while it is visited. Throws: what `visit` does; Unsupported for a node
-  /// whose output only running can describe, what the reference knows no meaning of; ShapeError,
-  /// TypeError.
+  /// Visits all nodes; call it once. `node` is valid during its visit. Throws: what `visit` throws;
+  /// Unsupported for a node whose output shape or type is known only at run time, or whose operator
+  /// the reference does not know; ShapeError; TypeError.
   void visit(const std::function<void(const PlanContext& node)>& visit);
 
-  /// What is known of it so far. Throws: NotFound.
+  /// Type and shape of a tensor, as far as they are known yet. Throws: NotFound.
   [[nodiscard]] const TensorDesc& desc(std::string_view name) const;
-  /// The value of an initializer that is no input, or of what was computed; null otherwise.
+  /// Value of an initializer that is not an input, or of a folded tensor; null otherwise.
   [[nodiscard]] const Value* constant(std::string_view name) const;
 
  private:

@@ -12,30 +12,31 @@ struct Node;
 }
 class Network;
 
-/// Which frameworks run some of a network's nodes, those in nested graphs too.
+/// Assignment of some of a network's nodes, nested graphs included, to frameworks.
 struct PlacementRule {
-  /// Operators, "Conv", "com.example.Norm"; or nodes by their names, "node:fc1". A pattern stands
-  /// for all that it matches: "Reduce*", "node:stage?.*" (glob(7)).
+  /// Operators ("Conv", "com.example.Norm"), or nodes by name ("node:fc1"). Patterns as in glob(7)
+  /// are allowed: "Reduce*", "node:stage?.*".
   std::string nodes;
   std::string frameworks;  ///< in order of preference, joined by +: "torch+reference"
 };
-/// Of several rules that match a node the first decides.
+/// Rules in order; the first that matches a node decides.
 ///
 ///     make_executor(network, {.frameworks = {"torch"}, .placement = {{"Softmax", "reference"}}});
 using Placement = std::vector<PlacementRule>;
 
-/// "Conv=torch", "node:fc*=torch+reference". Throws: ValueError for a word of another form.
+/// Parses "Conv=torch" or "node:fc*=torch+reference". Throws: ValueError for a malformed word.
 [[nodiscard]] PlacementRule placement_rule(std::string_view word);
 [[nodiscard]] std::string to_string(const PlacementRule& rule);
-/// "Conv=torch,node:fc*=reference": the condition "placement" of a record.
+/// Writes "Conv=torch,node:fc*=reference", the condition "placement" of a record.
 [[nodiscard]] std::string to_words(const Placement& placement);
-/// " --place Conv=torch,node:fc*=reference", or nothing
+/// Writes " --place Conv=torch,node:fc*=reference"; empty without rules.
 [[nodiscard]] std::string to_line(const Placement& placement);
 
-/// In order of preference. Throws: ValueError for an executor of whole networks, "torch:torch".
+/// Frameworks in order of preference. Throws: ValueError for an executor of whole networks,
+/// "torch:torch".
 [[nodiscard]] std::vector<std::string> frameworks_of(const PlacementRule& rule);
 [[nodiscard]] bool applies(const PlacementRule& rule, const onnx::Node& node);
-/// Throws: NotFound for a rule that no node of the network matches, with the nearest.
+/// Throws: NotFound for a rule that matches no node of the network, with the nearest name.
 void expect_matches(const Placement& placement, const Network& network);
 
 }  // namespace d5

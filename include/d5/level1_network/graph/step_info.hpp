@@ -13,34 +13,34 @@ namespace d5 {
 
 enum class Pass { forward, backward };
 
-/// One step of a plan, as observers see it. Made while compiling; lives as long as the plan.
+/// One step of a plan, as observers see it. Made by compiling; lives as long as the plan.
 struct StepInfo {
   const onnx::Node& node;
-  /// The node's name (without one: its first output); within a graph that a node holds after that
-  /// node's and the attribute's: "If_0/then_branch/Conv_3".
+  /// Name of the node, or of its first output if it has none. In a graph that a node holds, the
+  /// holder's name and the attribute come first: "If_0/then_branch/Conv_3".
   std::string path = {};
-  std::size_t step = 0;  ///< its place in the plan; those of backward follow the forward ones
+  std::size_t step = 0;  ///< index in the plan; backward steps follow the forward ones
   Pass pass = Pass::forward;
-  /// The node's work forward once more, within backward (`ExecutorOptions::recompute`).
+  /// Whether backward recomputes the node's forward work (`ExecutorOptions::recompute`).
   bool recomputed = false;
-  /// It makes another form of a parameter or a constant, before the others and only in runs that
-  /// find the network's values changed (`Network::value_changes`); numbered after all others.
+  /// Whether the step converts a parameter or a constant to another form. Such steps run before the
+  /// others, only if the network's values changed (`Network::value_changes`); their numbers come
+  /// last.
   bool prepares = false;
-  /// Whose kernel it runs. Where only running tells the shapes, all that may be asked, in order:
-  /// "torch,reference".
+  /// Framework of the kernel. With dynamic shapes: all candidates, in order, "torch,reference".
   std::string_view framework = {};
   Device device = {};
-  /// How the first output lies, where its framework arranges it: "nhwc". Empty: in rows.
+  /// Memory layout of the first output, if its framework chose one: "nhwc". Empty: row-major.
   std::string layout = {};
   Stream& stream = host_stream();
-  /// The node's work forward, also in a backward step; nothing where only running tells the shapes.
+  /// Forward cost of the node, also in a backward step; empty with dynamic shapes.
   Cost cost = {};
-  /// Bytes that the plan lays out for it: what it writes (outputs, or gradients), what it keeps for
-  /// backward, scratch. 0 where only running tells the shapes.
+  /// Bytes of the step in the plan: what it writes (outputs, or gradients), what it keeps for
+  /// backward, and scratch memory. 0 with dynamic shapes.
   std::size_t memory = 0;
 };
 
-/// "Conv 'If_0/then_branch/Conv_3'": how messages and traces name a step; safe to print.
+/// Names a step in messages and traces: "Conv 'If_0/then_branch/Conv_3'"; safe to print.
 [[nodiscard]] std::string describe(const StepInfo& step);
 
 }  // namespace d5

@@ -12,21 +12,21 @@
 
 namespace d5 {
 
-/// What is the same after a transform, for every input.
+/// What a transform preserves, for every input.
 enum class Keeps {
-  gradients,  ///< outputs, and the gradients of the parameters that are left, but for rounding
-  outputs,    ///< those of inference, but for rounding
-  rounded,    ///< outputs and gradients, as closely as a shorter type holds them
+  gradients,  ///< outputs, and gradients of the remaining parameters, up to rounding
+  outputs,    ///< outputs of inference, up to rounding
+  rounded,    ///< outputs and gradients, up to the precision of a shorter type
 };
 
-/// What a transform did to a network.
+/// Result of a transform.
 struct TransformReport {
   std::string what;  ///< "folded 20 BatchNormalization into Conv"; empty: nothing was changed
-  /// What looked like its work and stays, each with the reason: "BatchNormalization 'bn1': ...".
+  /// Candidates that were left unchanged, each with the reason: "BatchNormalization 'bn1': ...".
   std::vector<std::string> left = {};
 };
 
-/// Makes a network another one that computes the same: one idea, which others can follow.
+/// Rewrites a network into an equivalent one. Each transform is one idea; they are chained.
 ///
 ///     class WithoutIdentity final : public Transform {
 ///      public:
@@ -36,34 +36,35 @@ struct TransformReport {
 class Transform {
  public:
   virtual ~Transform() = default;
-  /// Edits `network`; what does not fit stays as it is and is told. Throws: Unsupported for a
-  /// network that it cannot take at all; what edits throw.
+  /// Edits `network`; candidates that do not fit stay unchanged and are reported. Throws:
+  /// Unsupported for a network that it cannot handle at all; what edits throw.
   virtual TransformReport apply(Network& network) const = 0;
   [[nodiscard]] virtual Keeps keeps() const { return Keeps::gradients; }
-  /// Whether it is applied to the graphs that nodes hold (of If, Loop, Scan), too: before the graph
-  /// around them, each as a network whose inputs are the graph's and what it captures.
+  /// Whether it is also applied to the graphs that nodes hold (If, Loop, Scan), before the graph
+  /// around them. Each is presented as a network whose inputs are the graph's and the values that
+  /// it captures.
   [[nodiscard]] virtual bool enters_graphs() const { return false; }
 };
 
 using TransformEntry = Entry<std::shared_ptr<Transform>()>;
 
-/// dead-code, fold-batch-norm, half-precision, ..., and a user's.
+/// Registered transforms: dead-code, fold-batch-norm, half-precision, ..., and a user's.
 [[nodiscard]] Registry<TransformEntry>& transforms();
 
-/// Transforms by name, with their settings, one after the other.
+/// Transforms by name with their settings, in order.
 using TransformChain = std::vector<EntryChoice>;
 
-/// Of words NAME[:KEY=VALUE]..., one a transform.
+/// Parses words NAME[:KEY=VALUE]..., one for each transform.
 ///
 ///     apply_transforms(network, transform_chain({"dead-code", "half-precision:type=bfloat16"}));
 ///
-/// Throws: NotFound, ValueError, for a name or a setting that no transform has.
+/// Throws: NotFound for an unknown transform; ValueError for an unknown setting.
 [[nodiscard]] TransformChain transform_chain(const std::vector<std::string>& words);
-/// "dead-code,half-precision:type=bfloat16", as the program takes it.
+/// Writes "dead-code,half-precision:type=bfloat16", as the program takes it.
 [[nodiscard]] std::string to_words(const TransformChain& chain);
-/// " --transform dead-code", or nothing.
+/// Writes " --transform dead-code"; empty without transforms.
 [[nodiscard]] std::string to_line(const TransformChain& chain);
-/// The least that one of the chain keeps. Throws: NotFound, ValueError.
+/// The weakest guarantee of the chain's transforms. Throws: NotFound, ValueError.
 [[nodiscard]] Keeps kept_by(const TransformChain& chain);
 
 /// What one transform of a chain did.
@@ -72,24 +73,26 @@ struct AppliedTransform {
   std::size_t nodes_before, nodes_after;
   TransformReport report;
 };
-/// Edits `network` by the chain, as far as it gets: each step leaves a network that is whole. Of
-/// `wishes` a transform takes those that it has options for and the chain leaves open: "batch",
-/// "framework", "memory", "seed".
+/// Edits `network` by the chain, as far as it gets: after each step the network is valid. `wishes`
+/// are defaults for options that a transform has and the chain leaves open: "batch", "framework",
+/// "memory", "seed".
 ///
 ///     apply_transforms(network, {{"fold-batch-norm"}, {"half-precision", {{"type",
 ///     "bfloat16"}}}});
 ///
-/// What a step makes is run beside the network before it, in the reference on drawn inputs: it is
-/// kept where it answers the same but for rounding (docs/level1.md, "How it is judged"). A report
-/// says "not judged" in `left`, and `doubt_of` the network, where that could not be.
+/// Each step's result is checked against the network before it, in the reference on random inputs.
+/// It is kept if the outputs agree up to rounding (docs/level1.md, "How it is judged"). If that
+/// check was impossible, the report says "not judged" in `left`, and `doubt_of` the network gives
+/// the reason.
 ///
-/// Throws: NotFound, ValueError, before anything is changed; Unsupported for a network with a node
-/// Gradient, whose meaning is the nodes before it; what the transforms throw; ContractError for a
-/// step that answers otherwise, with the first node that differs: the network is as before it.
+/// Throws: NotFound, ValueError, before anything is changed; Unsupported for a network with a
+/// Gradient node, whose meaning is the nodes before it; what the transforms throw; ContractError
+/// for a step whose outputs differ, with the first node that differs. The network is then as before
+/// that step.
 std::vector<AppliedTransform> apply_transforms(Network& network, const TransformChain& chain,
                                                const Settings& wishes = {});
 
-/// A row for each transform, for people.
+/// One row per transform, for people.
 [[nodiscard]] TextTable to_table(const std::vector<AppliedTransform>& applied);
 
 }  // namespace d5

@@ -7,14 +7,14 @@
 
 namespace d5 {
 
-/// Why nobody judged what transforms made of a network: it is too large, draws random numbers, or
-/// no inputs could be drawn for it. Empty: all was judged (`apply_transforms`).
+/// Reason why the result of transforms was not checked: the network is too large, draws random
+/// numbers, or has no valid random inputs. Empty if everything was checked (`apply_transforms`).
 ///
-/// It stays with the network, and with files of it, in its metadata as "d5.doubt"; records of runs
-/// repeat it.
+/// It stays with the network, is saved in files as metadata "d5.doubt", and is repeated in records
+/// of runs.
 [[nodiscard]] std::string doubt_of(const Network& network);
 void add_doubt(Network& network, const std::string& doubt);
-/// For callers that hold the network against the one before.
+/// Removes the doubt, for callers that compare the network with the original themselves.
 void forget_doubt(Network& network);
 
 }  // namespace d5

@@ -10,21 +10,22 @@
 
 namespace d5 {
 
-/// What "auto" chose for a network, and how sure it is of that.
+/// Choice of "auto" for a network, and how certain it is.
 ///
-/// Units: seconds, of forward and where the plan goes back of backward.
+/// Units: seconds; forward, plus backward if the plan has it.
 struct FrameworkSelection {
   struct Node {
     std::string name, op_type;
     std::string framework;
     double seconds = 0;          ///< median, within runs of the whole network
-    std::string runner_up = {};  ///< the fastest of the others; empty: there is none
+    std::string runner_up = {};  ///< the second fastest; empty if there is none
     Comparison ratio = {};       ///< the runner-up's time over the chosen one's
   };
   /// A way to run the whole network: "mixture", one framework as far as it goes ("torch"), a
-  /// framework's own executor ("torch:torch"), or "fused": the fastest of the first two for the
-  /// network after the transforms fold-batch-norm and fuse-activation. Where d5's plan answers
-  /// wrongly, what frameworks make of the network one by one ("torch+reference").
+  /// framework's own executor ("torch:torch"), or "fused". "fused" is the fastest of the first two
+  /// for the network after the transforms fold-batch-norm and fuse-activation. If d5's plan gives
+  /// wrong outputs, the ways are what frameworks make of the network one by one
+  /// ("torch+reference").
   struct Way {
     std::string name;
     double seconds = 0;     ///< median
@@ -35,30 +36,31 @@ struct FrameworkSelection {
   };
   std::string chosen;
   std::vector<Way> ways = {};  ///< the fastest first
-  /// Of the mixture, or of the framework that d5's plan runs in; of the fused network's if that
-  /// is chosen.
+  /// Nodes of the mixture, or of the framework that d5's plan runs in; nodes of the fused network
+  /// if that is chosen.
   std::vector<Node> nodes = {};
-  std::vector<Refusal> refusals = {};   ///< candidates that failed, or computed something else
-  std::vector<std::string> notes = {};  ///< of a kept choice that could not be read, or written
-  std::size_t reorders = 0;             ///< and copies, between the nodes of a run
-  /// Of inputs on which those who may run the whole were judged: what it was fed, and where that is
-  /// random (`network_inputs` of an executor) others like it. 0: nobody was judged as a whole.
+  std::vector<Refusal> refusals = {};   ///< candidates that failed, or gave wrong outputs
+  std::vector<std::string> notes = {};  ///< problems with reading or writing a cached choice
+  std::size_t reorders = 0;             ///< reorders and copies between the nodes of a run
+  /// Number of input draws on which ways to run the whole network were checked: the inputs fed, and
+  /// if these are random (`network_inputs` of an executor) others like them. 0: no way was checked
+  /// as a whole.
   int draws = 0;
-  double measuring_seconds = 0;  ///< that it took; 0: nothing had to be measured
-  bool kept = false;             ///< from an earlier time
+  double measuring_seconds = 0;  ///< time spent on measuring; 0 if nothing had to be measured
+  bool kept = false;             ///< whether the choice was cached
 };
 
-/// For the inputs that `executor` planned or ran last; `chosen` is empty where "auto" had no part.
+/// The choice for the inputs that `executor` planned or ran last; `chosen` is empty without "auto".
 [[nodiscard]] FrameworkSelection framework_selection(const GraphExecutor& executor);
 
-/// A row a node of d5's plan: node, operator, chosen, time, runner-up, ratio with its interval; for
-/// programs the ends of the interval are columns of their own.
+/// One row per node of d5's plan: node, operator, framework, time, runner-up, ratio with its
+/// interval. For programs the ends of the interval are separate columns.
 [[nodiscard]] TextTable to_table(const FrameworkSelection& selection, Format format);
-/// A row a way to run the whole, then one a refusal, the reorders and what measuring took.
+/// One row per way to run the whole, then one per refusal, the reorders and the time for measuring.
 [[nodiscard]] TextTable summary_table(const FrameworkSelection& selection, Format format);
 
-/// Forgets what "auto" chose for networks of this structure, on this machine: it will measure anew.
-/// Returns how many choices that were. Throws: IoError.
+/// Removes the cached choices of "auto" for networks of this structure on this machine, so that it
+/// measures again. Returns the number of removed choices. Throws: IoError.
 std::size_t forget_selections(const Network& network);
 
 }  // namespace d5

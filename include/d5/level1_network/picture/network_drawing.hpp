@@ -7,14 +7,13 @@
 
 namespace d5 {
 
-/// A network's graph to look at: a box a node, with its operator, name, parameters and the type of
-/// what it writes; what it reads stands above it. Graphs within a node are named in its box.
-
-/// In Graphviz's language: `dot -Tpdf`.
+/// Draws a network's graph in Graphviz's language (`dot -Tpdf`). Each node is a box with its
+/// operator, name, parameters and output type, below the nodes that it reads. Graphs within a node
+/// are named in its box.
 [[nodiscard]] std::string to_dot(const Network& network);
 
-/// A file of its own. The layers are drawn top to bottom; where edges cross is kept low by
-/// Sugiyama's method. Source: Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of
+/// Draws a network's graph as an SVG file. Layers run from top to bottom; Sugiyama's method keeps
+/// edge crossings few. Source: Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of
 /// Hierarchical System Structures" (1981).
 [[nodiscard]] std::string to_svg(const Network& network);
 

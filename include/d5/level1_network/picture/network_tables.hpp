@@ -9,18 +9,17 @@
 
 namespace d5 {
 
-/// What a network is, a row a fact: its inputs and outputs, its opsets, the size of its parameters.
-/// `model` is the word that it was opened by; `sizes` those of its summary.
+/// Facts about a network, one per row: inputs and outputs, opsets, size of the parameters. `model`
+/// is the word that it was opened by; `sizes` are those of its summary.
 [[nodiscard]] TextTable facts_table(Network& network, const NetworkSummary& summary,
                                     const std::string& model, const OpenSizes& sizes = {});
 
-/// What to show where nobody asked: layers where there are many nodes and their names tell layers,
-/// otherwise nodes.
+/// Default grouping: layers if there are many nodes and their names have layers, otherwise nodes.
 [[nodiscard]] SummaryBy usual_parts(const NetworkSummary& summary);
 
-/// The table of a summary, with a column for each of `frameworks`, words of `NodeSupport`: whether
-/// it has each part's operators, or why not. For programs, by node, with the names of each node's
-/// tensors, which make lines too long for people.
+/// Table of a summary, with one column for each of `frameworks` (words of `NodeSupport`): whether
+/// it supports each part's operators, or why not. In formats for programs, by node, the names of
+/// each node's tensors are added.
 ///
 ///     parts_table(network, summary, SummaryBy::layer, {"torch", "onednn+reference"});
 ///

@@ -9,12 +9,12 @@
 
 namespace d5 {
 
-/// What the plan runs that `executor` made or ran last, in order, each with its framework and
-/// device. Valid until the executor's next run; empty as `planned_memory` is.
+/// Steps of the plan that `executor` made or ran last, in order, each with its framework and
+/// device. Valid until the executor's next run; empty in the cases of `planned_memory`.
 [[nodiscard]] std::vector<StepInfo> planned_steps(const GraphExecutor& executor);
 
-/// A row a step: node, operator, pass, framework, device, how its first output lies, bytes that the
-/// plan lays out for it.
+/// One row per step: node, operator, pass, framework, device, layout of the first output, bytes in
+/// the plan.
 [[nodiscard]] TextTable to_table(const std::vector<StepInfo>& steps);
 
 }  // namespace d5

@@ -11,24 +11,24 @@
 
 namespace d5 {
 
-/// How close each way to place a plan's blocks comes to the least that any could take.
+/// Compares ways of placing a plan's blocks with the lower bound on the arena's size.
 ///
 /// Units: bytes.
 struct PlanningReport {
   struct Placement {
-    std::string method;  ///< "by size", "by breadth", "by begin"; last "planned", what is used
+    std::string method;  ///< "by size", "by breadth", "by begin"; last "planned", the one in use
     std::size_t bytes = 0;
-    double seconds = 0;  ///< that placing took, once
+    double seconds = 0;  ///< time of one placement
   };
   std::size_t blocks = 0;
   std::size_t bound = 0;  ///< the largest sum of blocks alive at one step
   std::vector<Placement> placements = {};
 };
-/// Places the blocks of `memory` on `device` again in every way.
+/// Places the blocks of `memory` on `device` again by every method.
 [[nodiscard]] PlanningReport planning_report(const PlannedMemory& memory, Device device = {});
 
-/// Inference of a model, and training where it has a loss: `PlanningReport` as a row each. Nothing
-/// is run, and no plan's memory taken. Throws: as `open_model`, `open_executor`, `plan_memory`.
+/// `PlanningReport` of a model's inference, and of its training if it has a loss, one row each.
+/// Nothing is run or allocated. Throws: as `open_model`, `open_executor`, `plan_memory`.
 [[nodiscard]] TextTable planning_table(const std::string& model, const std::string& word,
                                        const OpenSizes& sizes = {},
                                        const ExecutorOptions& execution = {},

@@ -12,40 +12,40 @@
 
 namespace d5 {
 
-/// How networks are measured.
+/// Options for measuring networks.
 struct NetworkBenchOptions {
-  /// Words of `open_executor`, side by side; "all" as in `executor_words`.
+  /// Executors to compare, words of `open_executor`; "all" as in `executor_words`.
   std::vector<std::string> frameworks = {"reference"};
   OpenSizes sizes = {};
-  GivenInputs inputs = {};         ///< in place of random ones, and of a test folder's
-  TransformChain transforms = {};  ///< of the network, before it is run
+  GivenInputs inputs = {};         ///< instead of random ones, and of a test folder's
+  TransformChain transforms = {};  ///< applied to the network before it runs
   Placement placement = {};
   Device device = {};
   std::size_t memory_limit = 0;             ///< as in `ExecutorOptions`
   std::vector<std::string> recompute = {};  ///< as in `ExecutorOptions`
   std::vector<MetricChoice> metrics = {"time", "framework_overhead"};
-  bool profile = false;  ///< which operator costs most: `profile_records` besides
+  bool profile = false;  ///< also profile operators by `profile_records`
   MeasureOptions measuring = {};
-  std::string command_options = {};  ///< at the end of every record's command
+  std::string command_options = {};  ///< end of every record's command
 };
 
-/// What `d5 net bench` does: inference of one network in several frameworks, interleaved, on what
-/// `network_inputs` feeds it.
+/// Measures inference of one network in several frameworks, interleaved, on the inputs of
+/// `network_inputs`. The command `d5 net bench`.
 ///
 ///     std::cout << to_table(bench_network("resnet-50", {.frameworks = {"reference", "torch"}}));
 ///
-/// A framework that cannot run it has a record that says why. Throws: NotFound, and what opening
-/// the model throws.
+/// A framework that cannot run the network gets a record with the reason. Throws: NotFound, and
+/// what opening the model throws.
 [[nodiscard]] std::vector<Measurement> bench_network(const std::string& model,
                                                      const NetworkBenchOptions& options = {});
 
-/// What `bench_network` would measure, compiled for its inputs and not run: a skipped record for
-/// each framework, or one that says why it cannot be.
+/// Compiles what `bench_network` would measure, without running it. Returns one record per
+/// framework: skipped, or with the reason why it cannot run.
 [[nodiscard]] std::vector<Measurement> plan_network(const std::string& model,
                                                     const NetworkBenchOptions& options = {});
 
-/// Inference of one network in one framework, ready to run again and again; it ran once already.
-/// `interrupt` ends that, and what "auto" measures before. Throws: Interrupted.
+/// Inference of one network in one framework, ready for repeated runs; it has run once. `interrupt`
+/// ends that run, and the measurements of "auto" before it. Throws: Interrupted.
 [[nodiscard]] Subject network_subject(const std::string& model, const std::string& framework,
                                       const OpenSizes& sizes = {},
                                       const ExecutorOptions& execution = {},
@@ -54,20 +54,20 @@ struct NetworkBenchOptions {
                                       const GivenInputs& inputs = {});
 
 namespace detail {
-/// The subjects that `make` makes, a framework each, side by side; `flags` are of the command.
+/// Measures the subjects of `make`, one per framework, side by side; `flags` belong to the command.
 [[nodiscard]] std::vector<Measurement> bench_side_by_side(
     const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
     const std::string& flags, const std::function<Subject(const std::string& framework)>& make);
-/// A record for each framework: skipped after `plan`, or what it threw.
+/// One record per framework: skipped after `plan`, or with the error that it threw.
 [[nodiscard]] std::vector<Measurement> plan_in_each(
     const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
     const std::function<void(const std::string& framework)>& plan);
-/// What the executor's last run was predicted to hold on the host; 0 where it planned none.
+/// Predicted host memory of the executor's last run; 0 without a plan.
 [[nodiscard]] double predicted_bytes(GraphExecutor& executor, const ValueMap& inputs,
                                      std::string_view loss = {});
-/// The executor's part of how networks are measured.
+/// The executor's part of the options.
 [[nodiscard]] ExecutorOptions execution_of(const NetworkBenchOptions& options);
-/// What is known of a network's record before it runs.
+/// The parts of a network's record that are known before it runs.
 [[nodiscard]] Measurement network_record(const std::string& model, const std::string& framework,
                                          const OpenSizes& sizes, const std::string& pass);
 }  // namespace detail

@@ -13,11 +13,11 @@
 
 namespace d5 {
 
-/// Which operator costs most: what each step of an executor's runs takes.
+/// Profile of an executor's runs: the time of each step.
 ///
-/// As a metric it is "profiled_time", whole runs with the clock read around every step; beside the
-/// metric "time" that tells what profiling itself costs. On a device it waits for each step. Only
-/// the first run allocates, outside the clock: it tells what the steps are.
+/// As a metric it is "profiled_time": whole runs with the clock read around every step. The
+/// difference from the metric "time" is the cost of profiling. On a device it waits for each step.
+/// Only the first run, which discovers the steps, allocates, outside the clock.
 ///
 ///     auto profile = std::make_shared<NetworkProfile>();
 ///     const auto results = measure({subject}, {"time", [&] { return profile; }});
@@ -28,17 +28,17 @@ class NetworkProfile final : public Metric, public ExecutionEvent {
  public:
   struct Step {
     std::string node;     ///< `StepInfo::path`
-    std::string op_type;  ///< with its domain, if that is not ONNX's: "com.example.Gelu"
+    std::string op_type;  ///< with its domain if that is not ONNX's: "com.example.Gelu"
     Pass pass = Pass::forward;
-    std::string framework;  ///< whose kernel ran
-    Cost cost = {};         ///< of one run of the network, forward; a backward step has none
+    std::string framework;  ///< of the kernel
+    Cost cost = {};         ///< forward cost per run of the network; empty for a backward step
     std::size_t memory = 0;
-    std::size_t holder = kNone;  ///< the step whose graph it is in
-    /// Of one run, a sample of the metric each; without what the steps of its graphs took.
+    std::size_t holder = kNone;  ///< the step whose graph contains it
+    /// Time per run, one value for each sample of the metric; steps of its own graphs are excluded.
     std::vector<double> seconds = {};
   };
   static constexpr std::size_t kNone = ~std::size_t{0};
-  /// In the order in which they first ran. Empty if the subject names no executor's events.
+  /// In the order of their first run. Empty if the subject names no executor's events.
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
 
   [[nodiscard]] std::string name() const override { return "profiled_time"; }
@@ -58,51 +58,52 @@ class NetworkProfile final : public Metric, public ExecutionEvent {
   void after_nested_node(const StepInfo& step) override { after_node(step); }
 
  private:
-  /// A step that runs.
+  /// A step under way.
   struct Open {
     std::size_t step;
     double begin = 0;   ///< a reading of the clock
-    double within = 0;  ///< seconds that the steps of its graphs took
+    double within = 0;  ///< seconds spent in the steps of its graphs
   };
   [[nodiscard]] std::size_t place_of(const StepInfo& step);
   [[nodiscard]] bool is(std::size_t place, const StepInfo& step) const;
 
   std::vector<Step> steps_;
-  /// Of each step.
+  /// Sums of one step.
   struct Sums {
     bool recomputed = false;
-    std::size_t first_within = kNone;  ///< of the steps of its graphs
-    double seconds = 0;                ///< since `begin`, as `cost`
+    std::size_t first_within = kNone;  ///< first step of its graphs
+    double seconds = 0;                ///< since `begin`; so is `cost`
     Cost cost = {};
   };
   std::vector<Sums> sums_;
   std::map<std::tuple<std::string, Pass, bool>, std::size_t> places_;
-  std::size_t last_ = kNone;  ///< that began
-  std::vector<Open> open_;    ///< each within the one before it
+  std::size_t last_ = kNone;  ///< the step that began last
+  std::vector<Open> open_;    ///< nested, the innermost last
   std::vector<double> whole_;
   int repetitions_ = 1;
 };
 
-/// What `profile` found, made from its own record, `profiled`: first "steps_share", the part of
-/// whole runs that all steps took; then records of level "operator", by operator type, by layer,
-/// and by node (condition "by"; the name under "operator", "layer", "node"), forward and backward
-/// apart (condition "direction"). Steps of graphs that a node holds are in all of them: a row of
-/// the node has what it and they took, every other sum has each step's time once. Each has "time",
-/// its "share" of all steps, and where they are known "flop_rate", "bytes" (every input and output
-/// once) and "memory" (of a group the largest). The condition "within" of a node is the one whose
-/// graph it is in.
+/// Records of `profile`, made from its own record, `profiled`. The first is "steps_share", the
+/// share of all steps in whole runs. Records of level "operator" follow: by operator type, by layer
+/// and by node (condition "by"; the name is under "operator", "layer", "node"), forward and
+/// backward separately (condition "direction"). Each has "time", its "share" of all steps, and if
+/// known "flop_rate", "bytes" (every input and output once) and "memory" (for a group the largest).
 ///
-/// A layer is the first two parts of a node's name without its last, parts being told by slashes,
-/// or else by dots: "stage1.block2" of "stage1.block2.conv1.norm".
+/// Steps of a graph that a node holds are included. The node's own row covers them as well; every
+/// other sum counts each step's time once. A node within a graph has the condition "within", which
+/// names the node that holds the graph.
+///
+/// A layer is the first two parts of a node's name without its last part. Parts are separated by
+/// slashes, or else by dots: "stage1.block2" of "stage1.block2.conv1.norm".
 [[nodiscard]] std::vector<Measurement> profile_records(const NetworkProfile& profile,
                                                        const Measurement& profiled);
 
-/// Whether `profile_records` made it.
+/// Whether the record is one of `profile_records`.
 [[nodiscard]] bool is_profile_record(const Measurement& record);
 
-/// For people: a table each of the costliest operator types, layers and nodes among `records`, with
-/// what the profile cost ("profiled_time" beside "time"). Throws: ValueError for a format that is
-/// no table.
+/// Tables for people of the costliest operator types, layers and nodes among `records`, with the
+/// cost of profiling ("profiled_time" beside "time"). Throws: ValueError for a format that is not a
+/// table.
 [[nodiscard]] std::string profile_tables(const std::vector<Measurement>& records, Format format);
 
 }  // namespace d5

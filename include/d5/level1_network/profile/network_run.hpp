@@ -15,23 +15,23 @@ struct NetworkRunOptions {
   std::vector<std::string> frameworks = {"reference"};  ///< words of `open_executor`
   OpenSizes sizes = {};
   TransformChain transforms = {};
-  ExecutorOptions execution = {};            ///< but for its frameworks; `seed` also of inputs
-  GivenInputs inputs = {};                   ///< in place of random ones, and of a test folder's
-  std::vector<ValueFile> output_files = {};  ///< to write; of one model in one framework
-  /// Called after each run, with what it answered, valid until it returns; of one that failed with
-  /// nothing.
+  ExecutorOptions execution = {};            ///< except its frameworks; `seed` is also the inputs'
+  GivenInputs inputs = {};                   ///< instead of random ones, and of a test folder's
+  std::vector<ValueFile> output_files = {};  ///< files to write; requires one model in one
+                                             ///< framework
+  /// Called after each run with its outputs, valid during the call; empty for a failed run.
   std::function<void(const Measurement& record, const ValueMap& outputs)> on_run = {};
-  std::string command_options = {};  ///< at the end of every record's command
+  std::string command_options = {};  ///< end of every record's command
 };
 
-/// What networks answer: each of `models` (words of `open_model`) once in each framework, on what
-/// `network_inputs` feeds it. One record a run, its time.
+/// Runs each of `models` (words of `open_model`) once in each framework, on the inputs of
+/// `network_inputs`. Returns one record per run, with its time.
 ///
 ///     run_networks({"lenet"}, {.on_run = [](const Measurement&, const ValueMap& outputs) { ...
 ///     }});
 ///
-/// Of several runs one that fails is a failed record. Throws: ValueError, IoError for output files,
-/// before anything runs; what a single run throws.
+/// If there are several runs, a failing one becomes a failed record. Throws: ValueError, IoError
+/// for output files, before anything runs; what a single run throws.
 [[nodiscard]] std::vector<Measurement> run_networks(const std::vector<std::string>& models,
                                                     const NetworkRunOptions& options = {});
 

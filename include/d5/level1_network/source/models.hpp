@@ -9,7 +9,7 @@
 
 namespace d5 {
 
-/// What every built-in network may be told; one of a user's may have others.
+/// Options of every built-in network; a user's may have others.
 struct ModelOptions {
   std::uint64_t seed = 0;
   bool with_loss = false;
@@ -18,7 +18,7 @@ struct ModelOptions {
   void declare(OptionList& options);
 };
 
-/// Of a network that tells classes apart.
+/// Options of a classifier.
 struct ClassifierOptions : ModelOptions {
   std::int64_t classes = 0;
 
@@ -30,7 +30,7 @@ struct ClassifierOptions : ModelOptions {
 
 using ModelEntry = Entry<Network()>;
 
-/// Built-in networks, from lenet to transformer-encoder, and a user's.
+/// Registered networks: built-in ones, from lenet to transformer-encoder, and a user's.
 ///
 ///     Network network = models().at("lenet").make({{"seed", 1}, {"with_loss", true}});
 [[nodiscard]] Registry<ModelEntry>& models();

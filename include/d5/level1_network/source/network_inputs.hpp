@@ -15,90 +15,90 @@ namespace d5 {
 
 class GraphExecutor;
 
-/// The value of an input or output, in NumPy's kind of file (.npy) or ONNX's (.pb); of inputs also
-/// NumPy's archives (.npz), which hold several by name.
+/// A file with the value of an input or output, in NumPy's format (.npy) or ONNX's (.pb). Inputs
+/// may also come from NumPy's archives (.npz), which hold several by name.
 struct ValueFile {
   std::string name =
       {};  ///< of an input's file, empty: the network's only one; the archive's names
   std::string path = {};
 };
-/// From words NAME=FILE.npy, NAME=FILE.pb or NAME=FILE.npz; of inputs ("--input" begins messages)
-/// FILE alone, too. Throws: ValueError for others, and a name that is given twice.
+/// Parses words NAME=FILE.npy, NAME=FILE.pb or NAME=FILE.npz; FILE alone names an input's file too.
+/// `option` begins messages. Throws: ValueError for other words, and for a name given twice.
 [[nodiscard]] std::vector<ValueFile> input_files(const std::vector<std::string>& words,
                                                  const std::string& option = "--input");
-/// From words NAME=FILE.npy or NAME=FILE.pb; `option` begins messages. Throws: ValueError for
-/// others.
+/// Parses words NAME=FILE.npy or NAME=FILE.pb; `option` begins messages. Throws: ValueError for
+/// other words.
 [[nodiscard]] std::vector<ValueFile> value_files(const std::vector<std::string>& words,
                                                  const std::string& option);
 
-/// Inputs of somebody's own.
+/// Inputs that the caller gives.
 struct GivenInputs {
   ValueMap values = {};
   std::vector<ValueFile> files = {};
   [[nodiscard]] bool empty() const { return values.empty() && files.empty(); }
 };
-/// " --input x=x.npy", as the program takes them; values have no words.
+/// Writes " --input x=x.npy", as the program takes it; `values` are left out.
 [[nodiscard]] std::string to_line(const GivenInputs& given);
 
-/// Whether a MODEL brings inputs: an ONNX test folder with a data set does.
+/// Whether `model` comes with inputs, as an ONNX test folder with a data set does.
 [[nodiscard]] bool brings_inputs(const std::string& model);
 
-/// What a network is fed, and which part of it d5 made up.
+/// Inputs of a network, and which of them d5 made.
 struct NetworkInputs {
   ValueMap values = {};
-  OpenSizes sizes = {};                ///< that hold: asked, bound by what was given, or found
-  std::vector<std::string> made = {};  ///< inputs whose values are random
-  std::size_t drawing = 0;             ///< the way in which they are drawn; 0: the usual one
-  std::string drawn = {};              ///< that in words, "masks of ones"; empty: the usual way
+  OpenSizes sizes = {};                ///< sizes in effect: asked for, given by inputs, or found
+  std::vector<std::string> made = {};  ///< inputs with random values
+  std::size_t drawing = 0;             ///< index of the way to draw them; 0: the usual one
+  std::string drawn = {};              ///< the way in words, "masks of ones"; empty: the usual one
 };
 
-/// What every command feeds the network that `model` names: values that are given; where none are
-/// and no size is asked for, those of a test folder's first data set; else random ones, for sizes
-/// that what is given leaves open, and in a range that the network can take (docs/level1.md,
-/// "Inputs").
+/// Inputs that every command feeds to the network that `model` names. Given values come first. If
+/// there are none, and no size is asked for, a test folder's first data set is used. Otherwise
+/// inputs are random, with the sizes that given values leave open, in a range that the network
+/// accepts (docs/level1.md, "Inputs").
 ///
 ///     const NetworkInputs fed = network_inputs("model.onnx", network, {}, {.files =
 ///     input_files({"x.npy"})}); executor->inference(fed.values);
 ///
-/// An input that nothing reads and that cannot be made is left out.
-/// Throws: NotFound for an input that the network lacks; ValueError for one that is given twice, or
-/// a size that an input contradicts; TypeError, ShapeError for a value that does not fit what the
-/// network declares, or for sizes that do not go through it; Unsupported for an input that is
-/// missing and cannot be made; IoError, FormatError for files.
+/// An input that nothing reads and that cannot be made is left out. Throws: NotFound for an input
+/// that the network lacks; ValueError for one that is given twice, or for a size that an input
+/// contradicts; TypeError, ShapeError for a value that does not match the network's declaration, or
+/// for sizes that do not fit; Unsupported for a missing input that cannot be made; IoError,
+/// FormatError for files.
 [[nodiscard]] NetworkInputs network_inputs(const std::string& model, const Network& network,
                                            const OpenSizes& sizes = {},
                                            const GivenInputs& given = {}, std::uint64_t seed = 0);
 
-/// Values of the same shapes as what is made of `inputs`, by another seed and in one of the ways to
-/// draw (docs/level1.md, "Inputs"); what was given stays. Throws: as `network_inputs`.
+/// Draws the made part of `inputs` again, with the same shapes, by another seed and in one of the
+/// ways to draw (docs/level1.md, "Inputs"); given values stay. Throws: as `network_inputs`.
 [[nodiscard]] ValueMap drawn_again(const Network& network, const NetworkInputs& inputs,
                                    std::uint64_t seed, std::size_t drawing = 0);
 
-/// The same for who will run it: "auto" then judges who may run the network on three more draws of
-/// what is made, by the seeds that follow `seed`.
+/// Inputs for an executor. "auto" then checks candidates on three more draws of the made inputs, by
+/// the seeds that follow `seed`.
 [[nodiscard]] NetworkInputs network_inputs(const std::string& model, GraphExecutor& executor,
                                            const OpenSizes& sizes = {},
                                            const GivenInputs& given = {}, std::uint64_t seed = 0);
 
-/// The sizes alone, for who runs nothing: no value is made, but given ones are read.
+/// Sizes alone, for callers that run nothing. No value is made, but given ones are read.
 [[nodiscard]] OpenSizes network_sizes(const std::string& model, const Network& network,
                                       const OpenSizes& sizes = {}, const GivenInputs& given = {});
 
-/// "the values of 'ids' are of d5's making; give your own, --input ids=FILE.npy": what to say of a
-/// run that failed on what is fed; empty where nothing was made.
+/// Advice for a run that failed on made inputs: "the values of input 'ids' were made by d5: give
+/// some that the network accepts, --input ids=FILE.npy"; empty if nothing was made.
 [[nodiscard]] std::string advice_on(const NetworkInputs& inputs);
-/// Calls `run`, and adds that advice to an error of values or shapes. Throws: what it throws.
+/// Calls `run`, and adds that advice to an error of values or shapes. Throws: what `run` throws.
 void with_advice(const NetworkInputs& inputs, const std::function<void()>& run);
 
-/// Notes in a record of a run the sizes that d5 found, where nobody asked for them ("sizes",
-/// "height=32, width=32"), how inputs were drawn where the usual way told nothing ("drawn", "masks
-/// of ones, sequence of 8"), and outputs of which the file says what they are not ("declared", "y
-/// as float32 1xN, it is float32 1x1x10"), which is no reason to fail.
+/// Adds to a run's record: sizes that d5 found, not asked for ("sizes", "height=32, width=32"); how
+/// inputs were drawn if not in the usual way ("drawn", "masks of ones, sequence of 8"); outputs
+/// that differ from the file's declaration ("declared", "y as float32 1xN, it is float32 1x1x10"),
+/// which is not a failure.
 void note_inputs(Measurement& record, const OpenSizes& asked, const Network& network,
                  const NetworkInputs& inputs);
 
 namespace detail {
-/// Of a data set of a test folder, for inputs in the graph's order.
+/// Inputs of one data set of a test folder, in the graph's order.
 [[nodiscard]] ValueMap data_set_inputs(const Network& network,
                                        const std::vector<std::string>& files);
 }  // namespace detail

@@ -8,29 +8,29 @@
 
 namespace d5 {
 
-/// Sizes of the dimensions that a model leaves open.
+/// Sizes of a model's open dimensions.
 struct OpenSizes {
-  std::int64_t batch = 1;  ///< of those that `by_name` does not name
+  std::int64_t batch = 1;  ///< size of those not in `by_name`
   std::map<std::string, std::int64_t> by_name = {};
 };
 
-/// From words NAME=SIZE, one of each dimension that is no batch.
+/// Parses words NAME=SIZE, one for each dimension other than the batch.
 ///
 ///     random_inputs(network, open_sizes({"T=35", "beams=4"}, 64));
 ///
-/// Throws: ValueError for a word of another form, a size below 1, a name that is there already.
+/// Throws: ValueError for a malformed word, a size below 1, a name given twice.
 [[nodiscard]] OpenSizes open_sizes(const std::vector<std::string>& words, std::int64_t batch = 1);
 
-/// What each of several models takes of `sizes`: a name that one has no dimension of is meant for
-/// others. One model alone takes all, and refuses what it has not. A model that cannot be opened
-/// takes all, too. Throws: NotFound for a name that none has.
+/// Distributes `sizes` over several models: each gets the names that it has a dimension for. A
+/// single model gets all, and refuses those that it lacks. A model that cannot be opened gets all,
+/// too. Throws: NotFound for a name that no model has.
 [[nodiscard]] std::vector<OpenSizes> sizes_of_models(const std::vector<std::string>& models,
                                                      const OpenSizes& sizes);
 
-/// " --batch 4 --dim T=16", as the program takes them.
+/// Writes " --batch 4 --dim T=16", as the program takes it.
 [[nodiscard]] std::string to_line(const OpenSizes& sizes);
 
-/// For a model that brings inputs of its own. Throws: ValueError if any size was given.
+/// Refuses sizes for a model that comes with inputs. Throws: ValueError if any size was given.
 void refuse_sizes(const OpenSizes& sizes, const std::string& model);
 
 }  // namespace d5

@@ -18,53 +18,55 @@ namespace d5 {
 
 struct ReductionProgress;
 
-/// Against what, and how closely, a network is held.
+/// Options for checking a network.
 struct NetworkCheckOptions {
-  /// Words of `open_executor`; "all" as in `executor_words`.
+  /// Executors to check, words of `open_executor`; "all" as in `executor_words`.
   std::vector<std::string> frameworks = {"reference"};
   std::string against = "reference";
   OpenSizes sizes = {};
-  GivenInputs inputs = {};  ///< in place of random ones; a test folder is held against `against`
+  GivenInputs inputs = {};  ///< instead of random ones; a test folder is then compared with
+                            ///< `against`
   TransformChain transforms = {};
-  ExecutorOptions execution = {};  ///< but for its frameworks; `seed` also of inputs
-  std::optional<ForwardTolerance> tolerance = {};  ///< empty: the bound that rounding sets
+  ExecutorOptions execution = {};  ///< except its frameworks; `seed` is also the inputs'
+  std::optional<ForwardTolerance> tolerance = {};  ///< empty: the bound of rounding errors
   bool by_node = false;                            ///< by `compare_nodes`
   bool backward = false;                           ///< by `test_executor_backprop`
   std::int64_t numeric = 0;                        ///< by `test_numeric_gradients`
   std::string reduce = {};                         ///< by `reduce_network`
   double slower = 0;
-  double reduce_seconds = 600;                                      ///< the most that it takes
+  double reduce_seconds = 600;                                      ///< time limit
   std::function<void(const ReductionProgress&)> on_reduction = {};  ///< called after each try
   Isolation isolation = {};  ///< of the tries of `reduce`: a crash or a hang is a difference
   Interrupt interrupt = {};
-  std::function<void()> on_framework = {};  ///< called after each
-  std::string command_options = {};         ///< at the end of every record's command
+  std::function<void()> on_framework = {};  ///< called after each framework
+  std::string command_options = {};         ///< end of every record's command
 
-  /// How it is checked, without what all commands of networks take.
+  /// Declares the options of the check, without those of all network commands.
   void declare(OptionList& options);
 };
 
-/// Whether a network is right: an ONNX test folder against the outputs that it expects; any other,
-/// and one on inputs of the caller's, against the framework `against`, on what `network_inputs`
-/// feeds it, with the parameters' gradients where it has an output "loss". With transforms that
-/// change what rounds nothing, against the network before.
+/// Checks a network. An ONNX test folder is compared with the outputs that it expects. Any other
+/// network, and a test folder on inputs of the caller's, is compared with the framework `against`
+/// on the inputs of `network_inputs`; parameters' gradients are compared too if it has an output
+/// "loss". With transforms that keep results up to rounding, it is compared with the network before
+/// them.
 ///
 ///     for (const auto& record : check_network("lenet", {.frameworks = {"torch"}})) ...
 ///
-/// With `reduce` one record, "reduced_nodes": how many nodes are left of the part that differs,
-/// failed with the difference, or passed where there is none.
+/// With `reduce`, one record, "reduced_nodes": the number of nodes left of the part that differs.
+/// It failed with the difference, or passed if there is none.
 ///
-/// Of several frameworks one that cannot run it has records that say why; an interrupt keeps what
-/// was checked before. Throws: as `expect_checkable`; NotFound, and what opening the model throws;
-/// IoError for the folder of `reduce`, ValueError for one of another reduction.
+/// If there are several frameworks, one that cannot run the network has records with the reason. An
+/// interrupt keeps the records so far. Throws: as `expect_checkable`; NotFound, and what opening
+/// the model throws; IoError for the folder of `reduce`; ValueError if it holds another reduction.
 [[nodiscard]] std::vector<Measurement> check_network(const std::string& model,
                                                      const NetworkCheckOptions& options = {});
-/// What it would check, compiled for each framework, and not run.
+/// Compiles what `check_network` would check in each framework, without running it.
 [[nodiscard]] std::vector<Measurement> plan_network_check(const std::string& model,
                                                           const NetworkCheckOptions& options = {});
 
-/// Throws: ValueError for options that do not go together, or not with this model: a test folder
-/// has sizes, inputs and no gradients of its own.
+/// Throws: ValueError for options that exclude each other, or do not apply to this model: a test
+/// folder has its own sizes and inputs, and no gradients.
 void expect_checkable(const std::string& model, const NetworkCheckOptions& options);
 
 }  // namespace d5

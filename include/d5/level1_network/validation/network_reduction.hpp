@@ -13,85 +13,86 @@
 
 namespace d5 {
 
-/// What a subject does otherwise than a reference.
+/// Kinds of difference between a subject and a reference.
 enum class DifferenceKind {
   none,
-  answer,    ///< an output is off by more than rounding explains
-  gradient,  ///< outputs are right, and the gradient of a parameter is off
-  slower,    ///< it takes longer, by more than was allowed
-  thrown,    ///< it refuses, or complains
-  ended,     ///< its process: a crash, a hang
+  answer,    ///< an output has an error above the rounding bound
+  gradient,  ///< outputs are right, a parameter's gradient has an error above the bound
+  slower,    ///< it takes longer than allowed
+  thrown,    ///< it throws
+  ended,     ///< its process ended: a crash, a hang
 };
 
 struct NetworkDifference {
   DifferenceKind kind = DifferenceKind::none;
-  double size = 0;  ///< bounds that it is off; of a time the ratio; of all others 0
+  double size = 0;  ///< error in multiples of its bound; for `slower` the ratio of times; otherwise
+                    ///< 0
   std::string words = {};
 };
 
-/// How far a reduction has come.
+/// Progress of a reduction.
 struct ReductionProgress {
   std::size_t nodes = 0;  ///< of the smallest network so far
   std::size_t tries = 0;
   double seconds = 0;
 };
 
-/// A network that is as small as delta debugging makes it, with what it is fed.
+/// A network minimised by delta debugging, with its inputs.
 struct ReducedNetwork {
   Network network{"nothing"};
   ValueMap inputs = {};
-  ValueMap expected = {};            ///< as the reference answers, in float64 where it can
-  ValueMap answers = {};             ///< as the subject does; empty where it gives none
-  ValueMap expected_gradients = {};  ///< of parameters, by their names; of a gradient alone
-  ValueMap gradients = {};           ///< as the subject's
-  NetworkDifference difference;      ///< of what is left; none: nothing was reduced
-  double size_before = 0;            ///< of the whole network's difference
-  int differing_runs = 0;            ///< of the whole network, of `runs`
+  ValueMap expected = {};            ///< the reference's outputs, in float64 if it can
+  ValueMap answers = {};             ///< the subject's outputs; empty if there are none
+  ValueMap expected_gradients = {};  ///< of parameters, by name; only for a difference of gradients
+  ValueMap gradients = {};           ///< the subject's
+  NetworkDifference difference;      ///< of the reduced network; none: nothing was reduced
+  double size_before = 0;            ///< difference of the whole network
+  int differing_runs = 0;            ///< runs of the whole network, out of `runs`, that differed
   int runs = 0;
   std::size_t nodes_before = 0;
   std::size_t tries = 0;
   double seconds = 0;
-  bool is_smallest = false;  ///< no node, attribute or size can go; otherwise time was over
+  bool is_smallest = false;  ///< no node, attribute or size can be removed; false: the time ran out
 };
 
 struct ReductionOptions {
   enum class Passes { forward, both };
-  /// Both: gradients of parameters count, too, of a loss or of the outputs times random numbers. A
-  /// part's inputs are parameters then, so that all that goes back through it is looked at.
+  /// `both` also compares gradients of parameters, either of a loss or of the outputs times random
+  /// numbers. A part's inputs become parameters then, so that everything that flows back through it
+  /// is compared.
   Passes passes = Passes::forward;
-  /// Above 0 a part counts that takes so many times as long as in the reference, whatever it
-  /// answers: twice in a row the interval (95%) of the ratio must lie above it.
+  /// Above 0: looks for a part that takes at least this many times as long as in the reference,
+  /// whatever its outputs. The 95% interval of the ratio must lie above it twice in a row.
   double slower = 0;
-  double most_seconds = 600;  ///< then the smallest so far is the answer
-  Interrupt interrupt = {};   ///< the same
-  /// Each try in a process of its own: a crash or a hang is a difference, too. A try of a part may
-  /// take ten times as long as the whole did, and 10 s, and no longer than the whole may.
+  double most_seconds = 600;  ///< time limit; the smallest network so far is returned
+  Interrupt interrupt = {};   ///< as `most_seconds`
+  /// Runs each try in its own process: a crash or a hang is a difference, too. Time limit of a
+  /// part: ten times the whole network's time plus 10 s, at most the limit of the whole.
   Isolation isolation = {};
   std::function<void(const ReductionProgress&)> on_try = {};
-  /// Called with the smallest so far, each time that it is smaller; it has no answers yet.
+  /// Called whenever a smaller network was found; it has no outputs yet.
   std::function<void(const ReducedNetwork&)> on_smaller = {};
-  /// Where an earlier reduction of the same network came to: this one goes on there, if that
-  /// differs still.
+  /// Result of an earlier reduction of the same network; this one continues from it if it still
+  /// differs.
   const ReducedNetwork* from = nullptr;
 };
 
-/// Which few nodes make `subject` do otherwise than `reference`: answer off by more than rounding
-/// explains, throw, end its process, take longer. Nodes go while the difference stays: a part is
-/// fed what the reference has there within the whole network. Then attributes go that have
-/// defaults, and sizes are bisected, of inputs and constants alike.
+/// Finds a few nodes for which `subject` differs from `reference`: an error above the rounding
+/// bound, an exception, the end of its process, or a longer time. Nodes are removed while the
+/// difference stays; a part is fed the reference's values from the whole network. Then attributes
+/// with defaults are removed, and sizes of inputs and constants are bisected.
 ///
 /// Source: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002),
-/// ddmin. A difference that comes and goes is looked for several times in each part. Throws:
-/// ValueError for a network that draws random numbers, and for `slower` with gradients; what the
-/// reference throws; Unsupported where its process ends.
+/// ddmin. An intermittent difference is looked for several times in each part. Throws: ValueError
+/// for a network that draws random numbers, and for `slower` with gradients; what the reference
+/// throws; Unsupported if the reference's process ends.
 [[nodiscard]] ReducedNetwork reduce_network(const Network& network, const MakeExecutor& subject,
                                             const MakeExecutor& reference, const ValueMap& inputs,
                                             const ReductionOptions& options = {});
 
-/// Makes `folder` an ONNX test folder of it, with what the subject answered (answer_0.pb), a
-/// README.md that says how to report it, and a program that shows the difference: in the framework
-/// `word`'s own Python where d5 knows it. All or nothing. Throws: IoError, for a folder that is
-/// there too.
+/// Writes an ONNX test folder with the subject's outputs (answer_0.pb), a README.md on how to
+/// report the difference, and a program that shows it, in the Python of the framework `word` if d5
+/// knows it. All or nothing. Throws: IoError, also for a folder that exists.
 void save_reduced(const ReducedNetwork& reduced, const std::string& word,
                   const std::string& folder);
 

@@ -13,48 +13,49 @@
 
 namespace d5 {
 
-/// Feeds both executors the same and compares every output. One record an output: the largest
-/// error, relative to the output's largest number.
+/// Runs both executors on the same inputs and compares every output. One record per output: the
+/// largest error, relative to the output's largest number.
 ///
-/// Without a tolerance an output passes within what rounding can do: `reference` is run in float64
-/// as well, and its own errors tell (docs/level1.md, "Right"). Records hold the bound. With one,
-/// each element is held against the reference's.
+/// Without a tolerance, the bound is what rounding can cause: `reference` runs in float64 as well,
+/// and its own errors set the bound (docs/level1.md, "Right"), which records hold. With a
+/// tolerance, each element is compared with the reference's.
 ///
-/// Where the reference's answers are no numbers, or no input moves them, nothing was compared, and
-/// the record is mistrusted (docs/measuring.md, "What says nothing").
+/// If the reference's outputs are NaN or infinite, or do not depend on any input, nothing was
+/// compared and the record is mistrusted (docs/measuring.md, "What says nothing").
 ///
-/// Throws, as all tests here: Interrupted, between two nodes; every other error is a record.
+/// Throws, as all tests here: Interrupted, between two nodes; every other error becomes a record.
 [[nodiscard]] std::vector<Measurement> test_executor(GraphExecutor& subject,
                                                      GraphExecutor& reference,
                                                      const ValueMap& inputs,
                                                      std::optional<ForwardTolerance> tolerance = {},
                                                      const Interrupt& interrupt = {});
-/// Besides the outputs, every parameter's gradient: of the scalar output `loss`, or for an empty
-/// one of the sum of all outputs times random numbers. Of an executor that has no gradients the
-/// outputs alone, and one record that says so.
+/// Compares outputs and every parameter's gradient: of the scalar output `loss`, or if that is
+/// empty, of the sum of all outputs times random numbers. For an executor without gradients only
+/// the outputs are compared, and one record gives the reason.
 [[nodiscard]] std::vector<Measurement> test_executor_backprop(
     GraphExecutor& subject, GraphExecutor& reference, const ValueMap& inputs, std::string_view loss,
     std::optional<ForwardTolerance> tolerance = {}, const Interrupt& interrupt = {});
 
-/// Runs an ONNX test folder's data sets and compares with its expected outputs; `transforms` of the
-/// network come first. One record an output.
+/// Runs an ONNX test folder's data sets and compares with the expected outputs; `transforms` are
+/// applied to the network first. One record per output.
 ///
-/// Without a tolerance it is ONNX's own: what the folder's tolerance.txt says, otherwise a relative
-/// 1e-3 and an absolute 1e-7; for bfloat16, whose significand has 8 bits, a relative 2^-6 at least.
-/// A network that draws random numbers is run some thousand times with other ones: one record more
-/// for each node that draws, of whether its draws have the distribution that its attributes and
-/// inputs say, and for each output that follows from them, against the reference on the same draws.
+/// Without a tolerance, ONNX's own applies: the one in the folder's tolerance.txt, otherwise 1e-3
+/// relative and 1e-7 absolute; for bfloat16, with its 8-bit significand, at least 2^-6 relative. A
+/// network that draws random numbers is run some thousand times with different ones. It has one
+/// more record for each node that draws, on whether the draws follow the distribution that the
+/// node's attributes and inputs give, and one for each dependent output, compared with the
+/// reference on the same draws.
 [[nodiscard]] std::vector<Measurement> test_folder(const std::string& path,
                                                    const ExecutorOptions& options,
                                                    std::optional<ForwardTolerance> tolerance = {},
                                                    const Interrupt& interrupt = {},
                                                    const TransformChain& transforms = {});
 
-/// What an ONNX test folder feeds its network: its first data set. Throws: IoError, FormatError for
-/// a folder without one.
+/// Inputs of an ONNX test folder: its first data set. Throws: IoError; FormatError for a folder
+/// without one.
 [[nodiscard]] ValueMap folder_inputs(const std::string& path, const Network& network);
 
-/// Compiles what `test_folder` would run, for the inputs of each data set, and runs nothing.
+/// Compiles what `test_folder` would run, for the inputs of each data set, without running it.
 /// Throws: what opening and compiling throw.
 void plan_folder(const std::string& path, const ExecutorOptions& options,
                  const TransformChain& transforms = {});

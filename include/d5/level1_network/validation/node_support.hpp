@@ -9,15 +9,15 @@
 
 namespace d5 {
 
-/// Whether the frameworks that a word names have the operator of a node, before anything is planned
-/// and types and shapes are known.
+/// Whether the frameworks that a word names have a node's operator; answered before types and
+/// shapes are known.
 ///
 ///     NodeSupport("torch+reference").of(node);  // one of them is enough
 class NodeSupport {
  public:
   /// "auto" stands for every framework that can be loaded. Throws: NotFound; Unsupported for a
-  /// framework that is not there; ValueError for an executor of a framework's own, "torch:torch",
-  /// which takes networks as a whole.
+  /// framework that is not available; ValueError for a framework's own executor, "torch:torch",
+  /// which takes whole networks.
   explicit NodeSupport(const ExecutorWord& word);
   /// The reason has one part for each framework.
   [[nodiscard]] Support of(const onnx::Node& node) const;

@@ -12,19 +12,19 @@
 namespace d5 {
 
 struct NumericGradientOptions {
-  std::int64_t elements = 8;  ///< of each parameter, drawn at random; of smaller ones all
+  std::int64_t elements = 8;  ///< per parameter, drawn at random; all of a smaller one
   std::uint64_t seed = 0;
 };
 
-/// Whether an executor's gradients are those of the function that it computes: the network is run
-/// in float64 in the executor's frameworks, and some elements of each parameter's gradient are held
-/// against (loss(w + h) - loss(w - h)) / 2h. One record a parameter, "gradient of w": the largest
-/// error, relative to the gradient's largest number.
+/// Compares an executor's gradients with central differences. The network runs in float64 in the
+/// executor's frameworks, and some elements of each parameter's gradient are compared with (loss(w
+/// + h) - loss(w - h)) / 2h. One record per parameter, "gradient of w": the largest error, relative
+/// to the gradient's largest number.
 ///
-/// An element passes within 1e-6 of that number and what rounding of the loss can do. Where the
-/// loss has a kink every number between the slopes to either side is right; the condition "kinks"
-/// counts such elements. Records of a network that draws random numbers, or that has no kernels for
-/// float64, are skipped with the reason.
+/// An element passes if its error is within 1e-6 of that number plus the rounding error of the
+/// loss. At a kink of the loss every number between the one-sided slopes is right; the condition
+/// "kinks" counts such elements. Networks that draw random numbers, or have no kernels for float64,
+/// have skipped records with the reason.
 ///
 /// Throws: Interrupted; every other error is a record.
 /// Source: Nocedal and Wright, Numerical Optimization (2006), 8.1.

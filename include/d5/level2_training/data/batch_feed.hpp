@@ -11,11 +11,12 @@
 
 namespace d5 {
 
-/// The part of a batch that a network has inputs for; other fields (a label that it does not take)
-/// are left out. Allocates nothing after the first batch.
+/// Selects the fields of a batch that are inputs of a network; other fields, such as an unused
+/// label, are left out. Allocates nothing after the first batch.
 class BatchFeed {
  public:
-  /// Valid until the next call. Throws: NotFound for an input that the batch has no field for.
+  /// The result is valid until the next call. Throws: NotFound for an input without a field in the
+  /// batch.
   [[nodiscard]] const ValueMap& of(const Network& network, const Batch& batch);
 
  private:

@@ -12,40 +12,39 @@
 
 namespace d5 {
 
-/// A change of whole batches, in which samples meet: mixup, CutMix.
+/// A step over whole batches that mixes samples: mixup, CutMix.
 ///
-/// Thread safety: all of it may be called from several threads at once.
+/// Thread safety: all members may be called from several threads at once.
 class BatchStep {
  public:
   virtual ~BatchStep() = default;
-  /// Of the batches that come out.
+  /// Fields of the resulting batches.
   [[nodiscard]] virtual const std::vector<Dataset::Field>& fields() const = 0;
-  /// `in` holds a tensor a field of the batches that come in, `out` of those that come out.
-  /// Allocates nothing.
-  /// Throws: ValueError for a batch that cannot be worked on.
+  /// `in` holds one tensor for each field of the incoming batches, `out` one for each of the
+  /// resulting ones. Allocates nothing.
+  /// Throws: ValueError for a batch that it cannot process.
   virtual void run(std::span<const Tensor> in, RandomStream& random,
                    std::span<Tensor> out) const = 0;
 };
 
-/// A step is made for the fields of the batches that come in.
-/// Throws: NotFound, TypeError, ShapeError for fields that it cannot take.
+/// The argument is the fields of the incoming batches.
+/// Throws: NotFound, TypeError, ShapeError for fields that it cannot process.
 using BatchStepEntry = Entry<std::shared_ptr<const BatchStep>(std::vector<Dataset::Field>)>;
-/// All steps over batches by name.
+/// Registered batch steps by name.
 [[nodiscard]] Registry<BatchStepEntry>& batch_steps();
 
-/// The batches of another sampler, seen through steps. Step i of batch b draws from the stream
-/// "batch_steps.<i>.<name>" of (seed, epoch, b), so that any batch can be made again; of several
-/// ranks each mixes what it has.
+/// Applies steps to the batches of another sampler. Step i of batch b draws from the stream
+/// "batch_steps.<i>.<name>" of (seed, epoch, b), so that any batch can be reproduced. With several
+/// ranks, each rank mixes its own samples.
 ///
 ///     auto mixed = with_batch_steps(sampler, {{"mixup", {{"classes", 10}}}}, seed);
 ///
-/// Throws: NotFound for a step that there is none of; what steps throw at settings or fields that
-/// do not fit them.
+/// Throws: NotFound for an unknown step; what steps throw for settings or fields that do not fit.
 [[nodiscard]] std::shared_ptr<Sampler> with_batch_steps(std::shared_ptr<Sampler> sampler,
                                                         const std::vector<EntryChoice>& steps,
                                                         std::uint64_t seed);
 
-/// Steps that any sampler of training batches may be told of, besides its own options.
+/// Batch steps as an option of any sampler of training batches.
 struct BatchStepOptions {
   std::vector<EntryChoice> batch_steps;
 

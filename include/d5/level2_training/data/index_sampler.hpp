@@ -16,31 +16,30 @@ class BatchLoader;
 struct BatchPlan;
 }  // namespace detail
 
-/// The batches of one epoch: which samples, in which order.
+/// Batches of one epoch: sample indices in order.
 struct EpochOrder {
-  std::vector<std::int64_t> samples;  ///< of all batches, one after another
-  std::vector<std::int64_t> ends;     ///< of each batch, in `samples`
+  std::vector<std::int64_t> samples;  ///< of all batches, concatenated
+  std::vector<std::int64_t> ends;     ///< end of each batch in `samples`
 };
 
-/// How large every epoch of a sampler is.
+/// Size of every epoch of a sampler.
 struct EpochSize {
   std::int64_t draws = 0;  ///< samples in all batches together
   std::int64_t batches = 0;
-  std::int64_t left_out = 0;  ///< samples that are in none of them, as the tail says
+  std::int64_t left_out = 0;  ///< samples in no batch because of the tail
 };
 
-/// A sampler that is nothing but an order of samples; batches, tails, seeking, reading, also ahead,
-/// padding, and the parts of several ranks are done here.
+/// Base of samplers that only define an order of samples. It provides batches, tails, seeking,
+/// reading, prefetching, padding, and partitioning over ranks.
 ///
-/// Where an epoch may draw a sample several times, by the law, each time is a `Draw` of its own:
-/// the k-th one, from 0, of an epoch that draws none more than n times is that of epoch n * epoch +
-/// k.
+/// If an epoch may draw a sample up to n times (`law`), each draw has its own `Draw`: the k-th one,
+/// from 0, has the epoch n * epoch + k.
 class IndexSampler : public Sampler {
  public:
   using Options = SamplerOptions;
-  /// An epoch of as many draws as there are samples.
-  /// Throws: ValueError for an empty dataset, or one of fewer samples than a batch where the tail
-  /// is dropped.
+  /// An epoch has as many draws as there are samples.
+  /// Throws: ValueError for an empty dataset, or for one smaller than a batch if the tail is
+  /// dropped.
   IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options);
   ~IndexSampler() override;
 
@@ -60,21 +59,21 @@ class IndexSampler : public Sampler {
  protected:
   IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options,
                EpochSize size);
-  /// `draws` in batches of the same size, the last one as `options.tail` says.
-  /// Throws: ValueError where that is no batch.
+  /// `draws` in batches of equal size; `options.tail` decides about the last one.
+  /// Throws: ValueError if no batch is left.
   [[nodiscard]] static EpochSize even_batches(const Dataset& dataset, const SamplerOptions& options,
                                               std::int64_t draws);
-  /// Of all ranks together. Each sample once, unless somebody promises something else.
+  /// Law over all ranks together. Each sample once, unless overridden.
   [[nodiscard]] virtual SamplerLaw promise() const { return {.draws = size_.draws}; }
   [[nodiscard]] const EpochSize& size() const { return size_; }
-  /// The random numbers of one epoch's order, for the sampler called `name`.
+  /// Random numbers for one epoch's order, for the sampler called `name`.
   [[nodiscard]] RandomStream stream(std::string_view name, std::int64_t epoch) const {
     return RandomStream(options_.seed, stream_of(name), std::uint32_t(epoch));
   }
-  /// Called once an epoch. `order` comes with samples 0, 1, 2, ... of the dataset, and with the
-  /// ends of even batches; it leaves with as many ends as the `EpochSize` promises batches, the
-  /// last one at its draws (samples past that are in no batch), as a function of `epoch` and the
-  /// seed.
+  /// Orders an epoch; called once per epoch. On entry `order` has samples 0, 1, 2, ... of the
+  /// dataset and the ends of even batches. On return it must have as many ends as `EpochSize` has
+  /// batches, the last one at its draws (later samples are in no batch). The result must depend
+  /// only on `epoch` and the seed.
   virtual void arrange(std::int64_t epoch, EpochOrder& order) = 0;
 
  private:
@@ -87,15 +86,16 @@ class IndexSampler : public Sampler {
   std::shared_ptr<const Dataset> dataset_;
   SamplerOptions options_;
   EpochSize size_;
-  int rank_ = 0, ranks_ = 1;              // of each batch's parts
-  int first_batch_ = 0, each_batch_ = 1;  // of all batches
+  int rank_ = 0, ranks_ = 1;              // part of each batch
+  int first_batch_ = 0, each_batch_ = 1;  // share of all batches
   int threads_ = 0;
   std::int64_t batches_ = 0, epoch_ = 0, index_ = 0;
   bool arranged_ = false;
   EpochOrder order_;
-  std::vector<std::int64_t> draws_;  // `Draw::epoch` of each in the order, where they may differ
-  std::vector<detail::BatchPlan> plans_;         // of this epoch, this rank's part
-  std::unique_ptr<detail::BatchLoader> loader_;  // made when it is needed
+  std::vector<std::int64_t> draws_;       // `Draw::epoch` of each sample in the order, if they may
+                                          // differ
+  std::vector<detail::BatchPlan> plans_;  // of this epoch, this rank's part
+  std::unique_ptr<detail::BatchLoader> loader_;  // made on demand
   std::shared_ptr<const Batch> given_;
 };
 

@@ -17,8 +17,7 @@
 
 namespace d5 {
 
-/// One sample's tensor while steps work on it: dense, row-major, in memory of somebody else's.
-/// Copying one costs nothing.
+/// Non-owning view of one sample's tensor during its steps: dense, row-major. Cheap to copy.
 struct SampleView {
   static constexpr std::size_t kMostDims = 6;
   DType dtype = DType::undefined;
@@ -44,10 +43,10 @@ struct SampleView {
   [[noreturn]] void throw_wrong_type(DType asked) const;
 };
 
-/// One run of a step: what it reads, draws and writes.
+/// One run of a step: its input, random numbers and output.
 class StepRun {
  public:
-  /// What a step keeps from sample to sample: tables, memory. One thread uses it at a time.
+  /// State that a step reuses from sample to sample: tables, buffers. Used by one thread at a time.
   class Memory {
    public:
     virtual ~Memory() = default;
@@ -57,23 +56,23 @@ class StepRun {
       : input_(input), random_(random), memory_(memory) {}
   virtual ~StepRun() = default;
   [[nodiscard]] const SampleView& input() const { return input_; }
-  /// Of this step and this sample alone.
+  /// Random numbers for this step and this sample only.
   [[nodiscard]] RandomStream& random() const { return random_; }
-  /// What the step's `memory` made.
+  /// The object that the step's `memory` made.
   template <class T>
   [[nodiscard]] T& memory() const {
     return static_cast<T&>(*memory_);
   }
 
-  // A step calls one of these, once.
-  /// Memory for the result, its content undefined; not the input's.
+  // A step calls exactly one of these, once.
+  /// Uninitialised memory for the result, separate from the input.
   [[nodiscard]] virtual SampleView output(DType dtype, std::span<const std::int64_t> dims) = 0;
   [[nodiscard]] SampleView output(DType dtype, std::initializer_list<std::int64_t> dims) {
     return output(dtype, std::span(dims.begin(), dims.size()));
   }
-  /// The input, to be changed: it is the result.
+  /// The input, to be changed in place; it becomes the result.
   [[nodiscard]] virtual SampleView edit() = 0;
-  /// The input is the result as it is.
+  /// Makes the unchanged input the result.
   virtual void keep() = 0;
 
  private:
@@ -82,26 +81,25 @@ class StepRun {
   Memory* memory_;
 };
 
-/// One step on the way from what a data set holds to what a network is fed, sample by sample:
-/// decode, crop, normalise.
+/// One preprocessing step for samples: decode, crop, normalise.
 ///
-/// Shapes: images are uint8 {height, width, channels} as they are decoded, and float32 {channels,
-/// height, width} from `to_tensor` or `normalise` on. Most steps take both.
-/// Thread safety: all of it may be called from several threads at once.
+/// Shapes: decoded images are uint8 {height, width, channels}; after `to_tensor` or `normalise`
+/// they are float32 {channels, height, width}. Most steps take both.
+/// Thread safety: all members may be called from several threads at once.
 class SampleStep {
  public:
   virtual ~SampleStep() = default;
-  /// What comes out where `in` goes in; either may have open dimensions.
-  /// Throws: TypeError, ShapeError for what the step cannot take.
+  /// Type of the output for the input type `in`; both may have open dimensions.
+  /// Throws: TypeError, ShapeError for an input that the step cannot process.
   [[nodiscard]] virtual TensorDesc describe(const TensorDesc& in) const = 0;
-  /// Called once a thread; null where a step keeps nothing.
+  /// Called once per thread; null if the step needs no memory.
   [[nodiscard]] virtual std::unique_ptr<StepRun::Memory> memory() const { return nullptr; }
-  /// Gives, of an input as described, an output as described. Allocates nothing but in `memory`,
-  /// once that is warm.
-  /// Throws: FormatError, ShapeError for a sample that cannot be worked on.
+  /// Processes one sample; input and output are as `describe` says. Allocates only in `memory`, and
+  /// nothing once that is warm.
+  /// Throws: FormatError, ShapeError for a sample that it cannot process.
   virtual void run(StepRun& run) const = 0;
-  /// A step that does this one and `next` at once, with the same result and what `next` draws; null
-  /// where there is none. What `decode` and a crop gain by each other's knowledge.
+  /// A fused step that does this one and `next` at once, with the same result and the random
+  /// numbers of `next`; null if there is none. Fusing lets `decode` skip pixels that a crop drops.
   [[nodiscard]] virtual std::shared_ptr<const SampleStep> joined_with(
       const std::shared_ptr<const SampleStep>& next) const {
     (void)next;
@@ -110,7 +108,7 @@ class SampleStep {
 };
 
 using SampleStepEntry = Entry<std::shared_ptr<const SampleStep>()>;
-/// All steps by name.
+/// Registered sample steps by name.
 ///
 ///     auto crop = sample_steps().at("crop").make({{"size", 32}, {"padding", 4}});
 [[nodiscard]] Registry<SampleStepEntry>& sample_steps();

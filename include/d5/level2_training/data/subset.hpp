@@ -10,11 +10,11 @@
 
 namespace d5 {
 
-/// Some samples of another data set, in an order of its own. A sample's random steps below it stay
-/// those that it has in the whole.
+/// A subset of another data set, in any order. A sample keeps the random numbers of steps in the
+/// underlying data set.
 class SubsetDataset final : public Dataset {
  public:
-  /// `samples` are places in `base`; one may come twice. Throws: ValueError out of its range.
+  /// `samples` are indices into `base`; repetition is allowed. Throws: ValueError if out of range.
   SubsetDataset(std::shared_ptr<const Dataset> base, std::vector<std::int64_t> samples);
 
   [[nodiscard]] std::string name() const override { return base_->name(); }
@@ -35,20 +35,20 @@ class SubsetDataset final : public Dataset {
   std::vector<std::int64_t> samples_;
 };
 
-/// Two parts that share no sample: the second has `share` of them, rounded, drawn by `seed`. Both
-/// keep the order. Throws: ValueError for a share outside (0, 1), or a part without samples.
+/// Splits into two disjoint parts: the second has a share of `share`, rounded, drawn by `seed`.
+/// Both keep the order. Throws: ValueError for a share outside (0, 1), or for an empty part.
 [[nodiscard]] DatasetPair split(std::shared_ptr<const Dataset> dataset, double share,
                                 std::uint64_t seed);
 
-/// The first `count` samples, or all where there are no more.
+/// First `count` samples; all if there are fewer.
 [[nodiscard]] std::shared_ptr<const Dataset> first_samples(std::shared_ptr<const Dataset> dataset,
                                                            std::int64_t count);
-/// `count` samples drawn by `seed`, each once, in their order; all where there are no more.
+/// `count` samples drawn by `seed` without replacement, in their order; all if there are fewer.
 [[nodiscard]] std::shared_ptr<const Dataset> drawn_samples(std::shared_ptr<const Dataset> dataset,
                                                            std::int64_t count, std::uint64_t seed);
 
-/// What every data set may be told; one with options of its own derives its struct from this, and
-/// its `declare` ends with this one's.
+/// Options of every data set. A data set with more options derives its struct from this one and
+/// calls this `declare` last.
 struct DatasetOptions {
   std::int64_t train_samples = 0, test_samples = 0;
   enum class Choice { first, drawn } choice = Choice::first;
@@ -56,7 +56,7 @@ struct DatasetOptions {
   std::uint64_t split_seed = 0;
 
   void declare(OptionList& options);
-  /// The parts that `options` ask for, of the whole ones.
+  /// Selects the parts that the options ask for.
   [[nodiscard]] DatasetPair parts_of(DatasetPair whole) const;
 };
 

@@ -9,13 +9,13 @@
 
 namespace d5 {
 
-/// Samples that lie in memory: one tensor a field, dimension 0 is the sample.
+/// Samples in memory: one tensor per field; dimension 0 is the sample.
 ///
 ///     TensorDataset points("points", {{"x", x}, {"label", label}});
 class TensorDataset final : public Dataset {
  public:
-  /// Throws: ShapeError where tensors differ in their number of samples or are scalars, ValueError
-  /// without any.
+  /// Throws: ShapeError if a tensor is a scalar or their numbers of samples differ; ValueError
+  /// without tensors.
   TensorDataset(std::string name, std::vector<std::pair<std::string, Tensor>> fields);
 
   [[nodiscard]] std::string name() const override { return name_; }

@@ -11,7 +11,7 @@
 
 namespace d5 {
 
-/// A data set seen through a chain of steps, which work on one of its fields; the others stay.
+/// Applies a chain of steps to one field of a data set; other fields stay.
 ///
 ///     TransformedDataset images(folder, {{"decode"}, {"random_resized_crop", {{"size", 224}}},
 ///                                        {"flip"}, {"normalise"}});
@@ -19,8 +19,8 @@ namespace d5 {
 /// A random step draws from `draw.stream("steps.<place>.<name>", sample)`.
 class TransformedDataset final : public Dataset {
  public:
-  /// Throws: NotFound for a step or a field that there is none of; what steps throw at settings or
-  /// descriptions that do not fit them, with their place.
+  /// Throws: NotFound for an unknown step or field; what steps throw for settings or types that do
+  /// not fit, with the step's position.
   TransformedDataset(std::shared_ptr<const Dataset> base, std::vector<EntryChoice> steps,
                      const std::string& field = "image");
   ~TransformedDataset() override;
@@ -41,10 +41,10 @@ class TransformedDataset final : public Dataset {
  private:
   struct Link {
     std::shared_ptr<const SampleStep> step;
-    std::string stream;  ///< of its random numbers
-    std::string who;     ///< in messages
+    std::string stream;  ///< name of its random stream
+    std::string who;     ///< its name in messages
   };
-  struct Bench;  // what one thread works with
+  struct Bench;  // buffers of one thread
   class Loan;
 
   void add_steps(std::vector<EntryChoice> steps);
@@ -55,15 +55,15 @@ class TransformedDataset final : public Dataset {
 
   std::shared_ptr<const Dataset> base_;
   std::vector<Field> fields_;
-  std::size_t field_ = 0;  ///< the one that is worked on
+  std::size_t field_ = 0;  ///< the processed field
   std::vector<Link> links_;
-  std::string names_;  ///< of the steps
+  std::string names_;  ///< names of the steps
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Bench>> idle_;
 };
 
-/// Steps that any data set may be told of, besides its own options: `steps` of its training part,
-/// `test_steps` of its test part (both lists of steps), `steps_of`: their field.
+/// Sample steps as options of any data set: `steps` for its training part, `test_steps` for its
+/// test part (both lists of steps), and `steps_of`, the field that they process.
 struct StepOptions {
   std::vector<EntryChoice> steps, test_steps;
   std::string steps_of = "image";
@@ -71,7 +71,7 @@ struct StepOptions {
   void declare(OptionList& options);
 };
 
-/// `pair` seen through the steps.
+/// Applies the steps to `pair`.
 [[nodiscard]] DatasetPair with_steps(DatasetPair pair, const StepOptions& options);
 
 }  // namespace d5

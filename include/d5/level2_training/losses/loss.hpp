@@ -11,36 +11,37 @@
 
 namespace d5 {
 
-/// The tensors that a loss stands between.
+/// Tensors that a loss connects.
 struct LossEnds {
-  std::string output = {};           ///< of the network: scores or predictions; empty: its only one
-  std::string target = "label";      ///< the input that they are compared with, made where none is
-  DType target_type = DType::int64;  ///< of an input that is made
-  /// Of an input that is made; none: open ones, as many as the output has, and one less for classes
-  /// (integers).
+  std::string output = {};           ///< the network's scores or predictions; empty: its only
+                                     ///< output
+  std::string target = "label";      ///< input with the targets; added if missing
+  DType target_type = DType::int64;  ///< element type of an added input
+  /// Dimensions of an added input. Empty: open ones, as many as the output has, or one fewer for
+  /// classes (integers).
   std::vector<onnx::Dim> target_dims = {};
-  std::string loss = "loss";  ///< the new output, a scalar: a mean over the batch
+  std::string loss = "loss";  ///< the new output, a scalar: the mean over the batch
 };
 
-/// Puts nodes of ONNX behind `output` that write `loss`; both ends are known to the network.
+/// Appends ONNX nodes that compute `loss` from `output`; all names in `LossEnds` are resolved.
 using LossEntry = Entry<void(Network&, const LossEnds&)>;
-/// cross_entropy, mse, bce, and a user's.
+/// Registered losses: cross_entropy, mse, bce, and a user's.
 [[nodiscard]] Registry<LossEntry>& losses();
 
-/// Ends a network in a loss, so that it can be trained: one that a file holds has scores alone.
+/// Appends a loss to a network, so that it can be trained; a network from a file often lacks one.
 ///
 ///     Network network = Network::load("net.onnx");
 ///     append_loss(network, "cross_entropy");
 ///     auto optimizer = optimizers().at("sgd").make(make_executor(network), "loss");
 ///
-/// Throws: NotFound for an unknown loss, option or output; ValueError where the output has to be
-/// chosen or a name is taken; Unsupported for a network of an opset that lacks what the loss needs.
+/// Throws: NotFound for an unknown loss, option or output; ValueError if the output is ambiguous or
+/// a name is taken; Unsupported if the network's opset lacks an operator that the loss needs.
 void append_loss(Network& network, const std::string& name, LossEnds ends = {},
                  const Settings& settings = {});
 
-/// A copy of the network without that output: the nodes, constants and inputs go that served it
-/// alone. A network that is nothing but the loss stays whole.
-/// Throws: NotFound for an output that it does not have.
+/// A copy of the network without the output `loss`, and without nodes, constants and inputs that
+/// only it uses. A network that consists of the loss alone stays whole.
+/// Throws: NotFound for an unknown output.
 [[nodiscard]] Network without_loss(const Network& network, const std::string& loss);
 
 }  // namespace d5

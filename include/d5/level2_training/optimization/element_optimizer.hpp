@@ -18,8 +18,8 @@
 
 namespace d5 {
 
-/// An optimizer whose rule is a formula on one element. A rule says its options, the names of what
-/// it remembers, and the formula, over coefficients that are computed once a step:
+/// An optimizer with an elementwise rule. The rule declares its options, the names of its slots
+/// (per-parameter state), and the formula; its coefficients are computed once per step:
 ///
 ///     template <class T>
 ///     struct Momentum {
@@ -34,12 +34,12 @@ namespace d5 {
 ///     };
 ///     registry.add("momentum", ElementOptimizer<Momentum>::entry("..."));
 ///
-/// T is float or double; a parameter of 16 bits has a master in float, which the rule updates and
-/// which is rounded to it. Elements are updated on several threads and many at a time: what is
-/// computed depends on the element alone, so neither changes a bit.
+/// T is float or double. A 16-bit parameter has a float master copy, which the rule updates; the
+/// parameter is the rounded master. Elements are updated by several threads and in SIMD. Results
+/// depend only on the element, so neither changes a bit.
 ///
-/// A rule may have more, as `element_rule.hpp` says: numbers that it carries from step to step, and
-/// what test runs see in place of w.
+/// Optional parts of a rule are described in `element_rule.hpp`: numbers carried from step to step,
+/// and the parameter values used in test runs.
 template <template <class> class Rule>
 class ElementOptimizer : public SlottedOptimizer {
  public:
@@ -83,7 +83,7 @@ class ElementOptimizer : public SlottedOptimizer {
 
   void begin_test_of_rule() override {
     if constexpr (detail::kLendsToTests<Rule, kSlots>) {
-      if (step_number() == 0) return;  // nothing is remembered yet
+      if (step_number() == 0) return;  // no state yet
       Network& network = executor().network();
       kept_.keep(network);
       for (std::size_t i = 0; i < network.parameters().size(); ++i) {
@@ -161,13 +161,13 @@ class ElementOptimizer : public SlottedOptimizer {
   ParameterGroups<RuleOptions> groups_;
   detail::RuleNumbers<Rule> numbers_;
   KeptParameters kept_;
-  std::vector<Rule<float>> singles_;  // by group, of this step
+  std::vector<Rule<float>> singles_;  // by group, for this step
   std::vector<Rule<double>> doubles_;
   std::vector<detail::ElementSweep> sweeps_;
 };
 
-/// `Rule`, or `Other` if any parameters' options have `wants`: that one remembers more, and does
-/// the same for those whose options do not.
+/// Uses `Other` instead of `Rule` if any parameter group sets the option `wants`. `Other` has more
+/// slots, and computes the same as `Rule` for groups that do not set it.
 template <template <class> class Rule, template <class> class Other>
 [[nodiscard]] OptimizerEntry either_rule(std::string summary, bool Rule<float>::Options::* wants) {
   using Options = GroupedOptions<typename Rule<float>::Options>;

@@ -11,15 +11,15 @@
 
 #include "d5/level2_training/optimization/parameter_slots.hpp"
 
-/// What a rule of `ElementOptimizer` may have besides its formula.
+/// Optional parts of a rule of `ElementOptimizer`, besides its formula.
 ///
-/// Numbers, of each group of parameters, that go from step to step; float64, in checkpoints:
+/// Numbers of each parameter group, carried from step to step; float64, saved in checkpoints:
 ///
 ///     static constexpr std::array kNumbers{"momentum_product"};
 ///     static void advance(const Options&, std::int64_t step, std::array<double, 1>& numbers);
 ///     Rule(const Options&, std::int64_t step, const std::array<double, 1>& numbers);
 ///
-/// What test runs see in place of w, from the slots:
+/// Parameter value in test runs, computed from w and the slots:
 ///
 ///     T seen_by_tests(T w, T slot) const;
 namespace d5::detail {
@@ -30,7 +30,7 @@ template <class Rule>
   requires requires { Rule::kNumbers; }
 inline constexpr std::size_t kRuleNumbers<Rule> = Rule::kNumbers.size();
 
-/// Those of every group.
+/// Numbers of all groups.
 template <template <class> class Rule>
 class RuleNumbers {
  public:
@@ -42,7 +42,7 @@ class RuleNumbers {
   void advance(std::size_t group, const Options& options, std::int64_t step) {
     if constexpr (kCount > 0) Rule<float>::advance(options, step, numbers_[group]);
   }
-  /// Those of a group, to be read and set.
+  /// Numbers of one group.
   [[nodiscard]] std::array<double, kCount>& of(std::size_t group) { return numbers_[group]; }
   template <class T>
   [[nodiscard]] Rule<T> rule(std::size_t group, const Options& options, std::int64_t step) const {
@@ -90,7 +90,7 @@ template <template <class> class Rule, std::size_t kSlots>
 inline constexpr bool kLendsToTests =
     lends_to_tests<Rule<float>>(std::make_index_sequence<kSlots>());
 
-/// Puts what tests see of each element in its place; a master's where there is one.
+/// Replaces each element by its value for test runs, computed from the master if there is one.
 template <class Wide, class Rule, class T, std::size_t N>
 void lend_elements(const Rule& rule, std::span<T> values, const float* master,
                    const std::array<const void*, N>& slots) {

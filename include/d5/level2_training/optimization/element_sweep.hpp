@@ -13,19 +13,19 @@
 #include "d5/core/machine/threads.hpp"
 #include "d5/core/tensor/dtype.hpp"
 
-// Where the compiler can make code for newer processors beside that for all: AVX2 without fused
-// operations, so that all of it computes the same bits.
+// True if the compiler can emit an AVX2 version beside the portable one. It uses no fused
+// multiply-add, so that both compute the same bits.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define D5_WIDER_VECTORS 1
 #else
 #define D5_WIDER_VECTORS 0
 #endif
 
-/// One pass over the elements of parameters: `ElementOptimizer`'s engine.
+/// One pass over the elements of parameters: the engine of `ElementOptimizer`.
 namespace d5::detail {
 
-/// What a sweep makes of a gradient's element before the rule sees it: g * factor, brought into
-/// [-limit, limit]; what is not a number stays so.
+/// Change to a gradient element before the rule sees it: g * factor, clamped to [-limit, limit];
+/// NaN stays NaN.
 template <class T>
 struct GradientChange {
   T factor = 1;
@@ -38,16 +38,16 @@ struct GradientChange {
   }
 };
 
-/// A parameter in memory, its gradient, and what a rule remembers of it.
+/// A parameter in memory, with its gradient and slots.
 struct ElementSweep {
   static constexpr std::size_t kMostSlots = 6;
   const void* gradient;
   void* value;
   std::array<void*, kMostSlots> slots = {};
-  float* master = nullptr;  ///< of a value of 16 bits
+  float* master = nullptr;  ///< of a 16-bit value
   DType dtype;
   std::int64_t elements;
-  std::size_t parameter;  ///< its place in the network
+  std::size_t parameter;  ///< index in the network
 };
 
 template <class Rule, class T, std::size_t... S>
@@ -96,8 +96,8 @@ void sweep_elements(const Rule& rule, const ElementSweep& sweep, std::int64_t be
                   static_cast<T*>(sweep.value) + begin, slots, end - begin, change);
 }
 
-/// Of values of 16 bits: the rule updates their masters. A value that is not its master rounded was
-/// set by somebody else, and is the master from now on.
+/// Updates 16-bit values: the rule updates their masters. A value that is not its rounded master
+/// was set elsewhere, and replaces the master.
 template <std::size_t N, class Short, class Rule>
 void sweep_rounded(const Rule& rule, const ElementSweep& sweep, std::int64_t begin,
                    std::int64_t end, const GradientChange<float>& change) {
@@ -120,7 +120,7 @@ void sweep_rounded(const Rule& rule, const ElementSweep& sweep, std::int64_t beg
   }
 }
 
-/// Elements [begin, end) by the rule for their type.
+/// Updates elements [begin, end) by the rule for their type.
 template <template <class> class Rule>
 void sweep_by_type(const Rule<float>& single, const Rule<double>& wide, const ElementSweep& sweep,
                    std::int64_t begin, std::int64_t end, const GradientChange<double>& change) {
@@ -137,15 +137,14 @@ void sweep_by_type(const Rule<float>& single, const Rule<double>& wide, const El
   });
 }
 
-/// Calls `body(sweep, begin, end)` for all elements of all, on several threads where they are
-/// worth it.
+/// Calls `body(sweep, begin, end)` for all elements of all sweeps, on several threads if that pays.
 template <class Body>
 void run_sweeps(const std::vector<ElementSweep>& sweeps, const Body& body) {
   constexpr std::int64_t kGrain = std::int64_t{1} << 16;
   std::int64_t total = 0;
   for (const ElementSweep& sweep : sweeps) total += sweep.elements;
   parallel_for(total, kGrain, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t first = 0;  // of the sweep's elements among all
+    std::int64_t first = 0;  // start of this sweep among all elements
     for (const ElementSweep& sweep : sweeps) {
       const std::int64_t from = std::max(begin, first);
       const std::int64_t to = std::min(end, first + sweep.elements);

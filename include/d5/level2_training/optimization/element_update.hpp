@@ -14,7 +14,7 @@
 
 namespace d5::detail {
 
-/// The rule of an `ElementOptimizer` by itself.
+/// The rule of an `ElementOptimizer` without the optimizer.
 template <template <class> class Rule>
 class ElementUpdate final : public UpdateRule {
  public:
@@ -68,7 +68,7 @@ class ElementUpdate final : public UpdateRule {
 
   Options options_;
   RuleNumbers<Rule> numbers_;
-  std::optional<Rule<float>> single_;  // of the step under way
+  std::optional<Rule<float>> single_;  // for the current step
   std::optional<Rule<double>> double_;
   std::vector<ElementSweep> sweeps_;
 };

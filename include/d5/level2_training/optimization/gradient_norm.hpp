@@ -5,12 +5,12 @@
 
 namespace d5 {
 
-/// The Euclidean norm of a tensor's elements, summed in float64, by blocks whose order is fixed:
-/// the number of threads changes no bit. Throws: TypeError for one of no real numbers.
+/// Euclidean norm of a tensor's elements. Summed in float64 by blocks in a fixed order, so it does
+/// not depend on the number of threads. Throws: TypeError for other types than real numbers.
 [[nodiscard]] double norm_of(const Tensor& tensor);
-/// Its square, which parts of a norm are added as.
+/// Square of the norm; parts of a norm are added in this form.
 [[nodiscard]] double sum_of_squares(const Tensor& tensor);
-/// That of all gradients of a network together.
+/// Norm of all gradients of a network together.
 [[nodiscard]] double gradient_norm(Network& network);
 
 }  // namespace d5

@@ -15,12 +15,12 @@
 
 namespace d5 {
 
-/// How gradients are computed.
+/// Options of one gradient computation.
 struct GradientRun {
   enum class Write { overwrite, add };
-  double factor = 1;               ///< on the loss, before it is differentiated
-  Write write = Write::overwrite;  ///< add: to what the gradients are
-  /// Where a rank updates its own parameters alone: whether the other gradients are read, too.
+  double factor = 1;               ///< loss scale, applied before differentiation
+  Write write = Write::overwrite;  ///< add: accumulates into the gradients
+  /// Whether gradients of parameters that other ranks update are read, too.
   bool all = false;
 };
 
@@ -29,8 +29,8 @@ struct ParameterRange {
   std::size_t begin = 0, end = 0;
 };
 
-/// Where an optimizer has its gradients from: forward, backward, until they are final. It may ask
-/// as often in a step as it likes; several ranks ask equally often.
+/// Computes the gradients of an optimizer: forward, backward, and waiting until they are final. An
+/// optimizer may run it any number of times per step; all ranks must run it equally often.
 ///
 ///     const ValueMap& outputs = source.run(batch);
 ///     for (std::size_t p = 0; p < source.parts(); ++p) update(source.finish(p));
@@ -38,41 +38,41 @@ class GradientSource {
  public:
   virtual ~GradientSource() = default;
   /// Runs forward and backward on `batch`. A part of the gradients is final after its `finish`.
-  /// Returns the network's outputs, of this rank's samples; valid until the next run. An observer
-  /// may have ended it early (`GraphExecutor::ended_early`): then there are no gradients.
-  /// Throws: what the executor throws; Unsupported where it has no factor on the loss.
+  /// Returns the network's outputs for this rank's samples, valid until the next run. If an
+  /// observer ended the run early (`GraphExecutor::ended_early`), there are no gradients.
+  /// Throws: what the executor throws; Unsupported if it cannot scale the loss.
   virtual const ValueMap& run(const Batch& batch, const GradientRun& how = {}) = 0;
-  /// In how many parts the gradients of a run become final, in their order.
+  /// Number of parts in which the gradients of a run become final, in order.
   [[nodiscard]] virtual std::size_t parts() const { return 1; }
-  /// Waits for a part; once each, in order, after `run`.
+  /// Waits for a part; called once for each, in order, after `run`.
   virtual ParameterRange finish(std::size_t part) = 0;
   void finish_all();
-  /// Whether `finish` leaves each rank a part of the gradients that no other has; together they are
-  /// all. The same on every rank: a collective, after the last `finish` of a run.
+  /// Whether `finish` leaves each rank with a disjoint share of the gradients, which together are
+  /// all. Same result on every rank. A collective; call it after the last `finish` of a run.
   [[nodiscard]] virtual bool in_shares() { return false; }
-  /// Whether `GradientRun::factor` may be another number than 1.
+  /// Whether `GradientRun::factor` may differ from 1.
   [[nodiscard]] virtual bool takes_factor() { return false; }
-  /// Whether `ExecutionEvent::gradient_ready` of a run means that this source's gradient is final
-  /// on this rank. Not where it is a sum of several runs.
+  /// Whether `ExecutionEvent::gradient_ready` means that this source's gradient is final on this
+  /// rank. False for a sum of several runs.
   [[nodiscard]] virtual bool announces() const { return true; }
 
-  // A line search compares losses along gradients: both are over the same samples.
-  /// The loss of `batch`, forward alone, over the samples that the gradients are of.
+  // A line search compares losses along gradients, so both must be over the same samples.
+  /// Loss of `batch`, forward only, over the same samples as the gradients.
   virtual double loss_of(const Batch& batch) = 0;
-  /// Likewise of what a run on `batch` gave.
+  /// The same for the outputs of a run on `batch`.
   [[nodiscard]] virtual double loss_of_run(const ValueMap& outputs, const Batch& batch) = 0;
 
   [[nodiscard]] virtual GraphExecutor& executor() = 0;
   [[nodiscard]] virtual const std::string& loss() const = 0;
-  /// What of a batch the loss counts: weighs gradients and losses of its parts.
+  /// Weights for the gradients and losses of parts of a batch.
   [[nodiscard]] virtual LossWeight& loss_weight() = 0;
-  /// Whether anything in the last run's batch counted. Where nothing did gradients are zero, and a
-  /// step by them updates nothing.
+  /// Whether anything in the last run's batch counted for the loss. If not, gradients are zero and
+  /// the step updates nothing.
   [[nodiscard]] virtual bool counted() { return true; }
 };
 
-/// That of one executor: its network's own gradients. A batch in which nothing counts is run
-/// forward alone; a rank's share without samples is not run, and has a loss that is not a number.
+/// Gradients of one executor's network. A batch in which nothing counts runs forward only; an empty
+/// share of a rank is not run, and its loss is NaN.
 class LocalGradients final : public GradientSource {
  public:
   /// `loss` names the network's scalar output. Throws: NotFound.
@@ -86,7 +86,8 @@ class LocalGradients final : public GradientSource {
   [[nodiscard]] GraphExecutor& executor() override { return *executor_; }
   [[nodiscard]] const std::string& loss() const override { return loss_; }
   [[nodiscard]] LossWeight& loss_weight() override { return *loss_weight_; }
-  /// Of an executor whose network tells less than the whole loss. Throws: ValueError for null.
+  /// Replaces the weight, for a network that is only a part of the loss. Throws: ValueError for
+  /// null.
   void set_loss_weight(std::shared_ptr<LossWeight> weight);
   [[nodiscard]] bool counted() override { return counted_; }
 
@@ -99,13 +100,13 @@ class LocalGradients final : public GradientSource {
   std::string loss_;
   std::shared_ptr<LossWeight> loss_weight_;
   bool counted_ = true;
-  ValueMap no_outputs_;  // of a share without samples
+  ValueMap no_outputs_;  // of an empty share
   BatchFeed feed_;
   std::vector<Tensor> kept_;
-  std::optional<bool> takes_factor_;  // the executor's nature, when it was asked for
+  std::optional<bool> takes_factor_;  // property of the executor, once queried
 };
 
-/// A source that asks another one, once or several times.
+/// A source that runs another one, once or several times.
 class GradientDecorator : public GradientSource {
  public:
   explicit GradientDecorator(std::shared_ptr<GradientSource> inner) : inner_(std::move(inner)) {}

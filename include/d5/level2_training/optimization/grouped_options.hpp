@@ -12,16 +12,17 @@
 
 namespace d5 {
 
-/// For each parameter of `network` the place of the first pattern (glob(7)) that its name matches,
-/// from 1, or 0. Throws: NotFound for a pattern that comes first for none, with the names.
+/// For each parameter of `network`, the number of the first pattern (glob(7)) that matches its
+/// name, from 1; 0 if none does. Throws: NotFound for a pattern that is the first match of no
+/// parameter, with the names.
 [[nodiscard]] std::vector<std::size_t> groups_of_parameters(
     Network& network, const std::vector<std::string>& patterns);
 
-/// An optimizer's options, and others for groups of parameters:
+/// An optimizer's options, with exceptions for groups of parameters:
 ///
 ///     optimizer: {name: adam, weight_decay: 0.01, groups: [{name: "*.bias", weight_decay: 0}]}
 ///
-/// What a group does not say is as for the parameters of no group.
+/// A group inherits all other options.
 template <class Rule>
 struct GroupedOptions {
   Rule rule = {};
@@ -32,8 +33,8 @@ struct GroupedOptions {
     options.add("groups", groups, "parameters by name pattern with options of their own",
                 "pattern");
   }
-  /// In force for parameters of no group, then of each group. Throws: NotFound for an unknown
-  /// option, ValueError.
+  /// Effective options of parameters in no group, followed by those of each group. Throws: NotFound
+  /// for an unknown option; ValueError.
   [[nodiscard]] std::vector<Rule> rules() const {
     std::vector<Rule> result{rule};
     for (const EntryChoice& group : groups) {
@@ -46,7 +47,7 @@ struct GroupedOptions {
   }
 };
 
-/// The options in force of every parameter.
+/// Effective options of every parameter.
 template <class Rule>
 class ParameterGroups {
  public:
@@ -65,7 +66,7 @@ class ParameterGroups {
   [[nodiscard]] std::size_t group_of(std::size_t parameter) const { return group_of_[parameter]; }
   [[nodiscard]] const Rule& group(std::size_t group) const { return rules_[group]; }
   [[nodiscard]] const Rule& of(std::size_t parameter) const { return rules_[group_of_[parameter]]; }
-  /// Each group's rule by itself, with its options as they are now.
+  /// Each group's rule without the optimizer, with its current options.
   template <class Alone>
   [[nodiscard]] std::vector<RuleGroup> alone() const {
     std::vector<RuleGroup> result;
@@ -77,7 +78,7 @@ class ParameterGroups {
   }
 
  private:
-  std::vector<Rule> rules_;  // not changed in length after `numbers` are bound
+  std::vector<Rule> rules_;  // never resized after `numbers` are bound
   std::vector<std::size_t> group_of_;
 };
 

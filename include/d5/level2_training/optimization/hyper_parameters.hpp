@@ -10,8 +10,8 @@
 
 namespace d5 {
 
-/// The numbers of an optimizer that may change from step to step, by the names of its options. A
-/// group of parameters may have its own: they change in proportion.
+/// Numeric options of an optimizer that may change between steps, by name. If parameter groups have
+/// their own values, these change in proportion.
 ///
 ///     optimizer.hyper_parameters().set("learning_rate", 0.01);
 class HyperParameters {
@@ -20,8 +20,8 @@ class HyperParameters {
   HyperParameters(const HyperParameters&) = delete;
   HyperParameters& operator=(const HyperParameters&) = delete;
 
-  /// Binds every number that `options` declare, as they are now. They must outlive this. The first
-  /// ones bound are those of all parameters that are in no group.
+  /// Binds every number that `options` declare, with its current value. `options` must outlive this
+  /// object. The first ones bound belong to the parameters in no group.
   template <class Options>
   void bind(Options& options) {
     OptionList list;
@@ -31,12 +31,13 @@ class HyperParameters {
 
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] bool has(std::string_view name) const;
-  /// Outside of groups. Throws: NotFound.
+  /// Value outside groups. Throws: NotFound.
   [[nodiscard]] double at(std::string_view name) const;
-  /// As it was when it was bound; of the group of this place, 0 being none. Throws: NotFound.
+  /// Value when it was bound; `group` 0 means no group. Throws: NotFound.
   [[nodiscard]] double initial(std::string_view name, std::size_t group = 0) const;
-  /// From the next step on; a group's becomes its initial one times value / initial.
-  /// Throws: NotFound, ValueError for one out of the option's range.
+  /// Sets the value from the next step on; a group's value becomes its initial one times value /
+  /// initial.
+  /// Throws: NotFound; ValueError for a value out of the option's range.
   void set(std::string_view name, double value);
 
  private:

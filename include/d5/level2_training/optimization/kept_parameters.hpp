@@ -7,7 +7,7 @@
 
 namespace d5 {
 
-/// Copies of a network's parameters while others stand in their places, as in a test run.
+/// Saves a network's parameters while other values replace them, as in a test run.
 ///
 ///     kept_.keep(network);       // then: network.parameters()[i].value.copy_from(other)
 ///     kept_.give_back(network);  // as they were, bit for bit
@@ -15,11 +15,11 @@ class KeptParameters {
  public:
   /// Allocates the first time.
   void keep(Network& network);
-  /// Does nothing unless they were kept.
+  /// No effect if nothing was kept.
   void give_back(Network& network);
 
  private:
-  std::vector<Tensor> values_;  // where the parameters lie
+  std::vector<Tensor> values_;  // on the parameters' device
   bool kept_ = false;
 };
 

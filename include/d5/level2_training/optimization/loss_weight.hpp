@@ -13,22 +13,22 @@
 
 namespace d5 {
 
-/// What counts in a loss, and how much of it is in a part of a batch: a piece, a rank's share, a
-/// batch of a test run. Means over parts become the mean over all as sums do: weights and weighed
-/// sums are added, and divided last.
+/// Weight of a part of a batch in a loss; a part is a micro-batch, a rank's share, or a batch of a
+/// test run. To get the mean over all from means over parts, add weights and weighted means, and
+/// divide last.
 ///
-/// The network's nodes say what a loss is, from its end on:
+/// The last nodes of the network's loss decide what counts:
 ///
-/// | ends in | counts |
+/// | loss ends in | weight of a part |
 /// | --- | --- |
-/// | a cross-entropy's mean | targets that are not `ignore_index`, each by its class's weight |
+/// | cross-entropy with reduction "mean" | targets that are not `ignore_index`, by class weight |
 /// | ReduceMean | elements |
-/// | a sum divided by a number that is made of the batch | what that number says |
-/// | a cross-entropy's sum, ReduceSum | a sum: parts are added |
+/// | a sum divided by a number computed from the batch | that number |
+/// | cross-entropy with reduction "sum", ReduceSum | a sum: parts are added |
 ///
-/// Scalar factors and terms of parameters alone stand anywhere behind. Where each sample has as
-/// many elements it is samples that count. What ends otherwise is taken for a mean over samples
-/// (`assumption`).
+/// Scalar factors, and terms that depend on parameters only, may follow anywhere. If all samples
+/// have the same number of elements, samples are counted. Any other loss is taken for a mean over
+/// samples (`assumption`).
 ///
 ///     LossWeight weight(network, "loss");
 ///     sum += weight.of(batch) * loss;  all += weight.of(batch);
@@ -43,31 +43,31 @@ class LossWeight {
   LossWeight& operator=(LossWeight&&) noexcept;
 
   enum class Kind { samples, counted, sum };
-  /// Found in the graph alone, so the same on every rank; of `samples` and `sum` nobody has to look
-  /// into a batch.
+  /// Derived from the graph alone, so the same on every rank. For `samples` and `sum` batches need
+  /// not be read.
   [[nodiscard]] Kind kind();
-  /// How much of what counts is in these fields of so many samples; of a sum, the samples.
-  /// Throws: NotFound for a field that is not there; Unsupported for a loss whose parts no weight
-  /// makes one of.
+  /// Weight of a part with these fields and number of samples; for a sum, the number of samples.
+  /// Throws: NotFound for a missing field; Unsupported for a loss whose parts cannot be combined by
+  /// weights.
   [[nodiscard]] double of(const ValueMap& fields, std::int64_t samples);
   [[nodiscard]] double of(const Batch& batch) { return of(batch.values, batch.size); }
-  /// Whether anything counts: not in a rank's share without samples, or with ignored targets alone.
+  /// Whether anything counts; false for an empty share, and if all targets are ignored.
   [[nodiscard]] bool counts(const Batch& batch);
-  /// How much a part's loss, and its gradient, counts in that of the whole. Throws: as `of`.
+  /// Factor of a part's loss and gradient in those of the whole. Throws: as `of`.
   [[nodiscard]] double share(double part, double whole);
 
-  // Over ranks; collectives where neither samples count alike nor parts are added.
-  /// The same of this rank's part of a batch. Throws: as `of`; NumericError where nothing counts on
-  /// any rank.
+  // Over ranks; collectives, unless samples count equally or parts are added.
+  /// Factor of this rank's part of a batch. Throws: as `of`; NumericError if nothing counts on any
+  /// rank.
   [[nodiscard]] double share(RankAgreement& ranks, const Batch& batch);
-  /// The loss of the batch from those of its parts, which is a collective always.
+  /// Loss of the batch from the losses of its parts; always a collective.
   [[nodiscard]] double join(RankAgreement& ranks, double mine, const Batch& batch);
 
-  /// The class that the loss leaves out of `field`, the targets.
+  /// Class that the loss ignores in `field`, the targets.
   [[nodiscard]] std::optional<std::int64_t> ignored(std::string_view field);
-  /// "the targets that are not -100, by the weights of their classes"; empty where samples count.
+  /// "the targets that are not -100, by the weights of their classes"; empty if samples count.
   [[nodiscard]] std::string counted();
-  /// Why samples are taken for what counts though the graph does not say so; empty: it does.
+  /// Reason why samples are assumed to count; empty if the graph determines what counts.
   [[nodiscard]] std::string assumption();
 
  private:

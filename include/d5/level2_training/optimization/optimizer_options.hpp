@@ -5,7 +5,8 @@
 
 namespace d5 {
 
-// Options of optimizers that frameworks have too: the same names, defaults and meanings in each.
+// Options of optimizers that frameworks also have, with the same names, defaults and meanings in
+// each.
 
 struct SgdOptions {
   double learning_rate = 0.01;

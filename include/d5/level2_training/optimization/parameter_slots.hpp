@@ -10,24 +10,23 @@
 
 namespace d5 {
 
-/// One tensor like each parameter of a network, zero at first: what an optimizer remembers. That of
-/// a parameter of 16 bits is in float32. It may have another shape.
+/// State of an optimizer: one tensor per parameter, zero at first. It has the parameter's shape, or
+/// another one by `shape_of`, and is float32 for a 16-bit parameter.
 ///
 ///     ParameterSlots moments_("moment", executor().network());
 ///     Tensor& moment = moments_[index];
 class ParameterSlots {
  public:
-  /// `name` is the slot's word in saved states: "moment".
+  /// `name` is the slot's name in saved states: "moment".
   ParameterSlots(std::string name, Network& network,
                  const std::function<Shape(std::size_t parameter)>& shape_of = {});
 
   [[nodiscard]] Tensor& operator[](std::size_t index) { return slots_[index]; }
-  /// Gives up those of which `kept` says no: they are undefined from then on, and in no saved
-  /// state.
+  /// Frees the tensors for which `kept` returns false. They become undefined, and are not saved.
   void forget_all_but(const std::function<bool(std::size_t parameter)>& kept);
   /// Adds "NAME/PARAMETER" for every parameter; the tensors are shared, not copied.
   void save(ValueMap& state) const;
-  /// Throws: NotFound for a parameter that `state` leaves out, ShapeError, TypeError.
+  /// Throws: NotFound for a parameter missing in `state`; ShapeError; TypeError.
   void restore(const ValueMap& state);
 
  private:
@@ -36,7 +35,7 @@ class ParameterSlots {
   std::vector<Tensor> slots_;
 };
 
-/// The value of `key` in an optimizer's or a metric's saved state. Throws: NotFound, in the name of
+/// Value of `key` in the saved state of an optimizer or a metric. Throws: NotFound, in the name of
 /// `who`.
 [[nodiscard]] const Tensor& state_entry(const ValueMap& state, const std::string& key,
                                         const std::string& who);

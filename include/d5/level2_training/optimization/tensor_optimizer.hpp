@@ -16,8 +16,8 @@
 
 namespace d5 {
 
-/// An optimizer whose rule needs all of a parameter at once: its norm, its rows, its product with
-/// itself. Where a formula on one element does, `ElementOptimizer` is faster.
+/// An optimizer whose rule needs the whole parameter: its norm, its rows, its product with itself.
+/// `ElementOptimizer` is faster for elementwise rules.
 ///
 ///     template <class T>
 ///     struct Lars {
@@ -89,7 +89,7 @@ class TensorOptimizer : public SlottedOptimizer {
   }
 
   ParameterGroups<RuleOptions> groups_;
-  std::vector<Rule<float>> singles_;  // by group, of this step
+  std::vector<Rule<float>> singles_;  // by group, for this step
   std::vector<Rule<double>> doubles_;
   TensorUpdater updater_;
 };

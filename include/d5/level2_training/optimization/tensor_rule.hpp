@@ -19,7 +19,7 @@ inline constexpr bool kShapesSlots =
       Rule<float>::slot_shape(0, shape, options);
     };
 
-/// The rule for an update's type.
+/// Calls the rule of an update's type.
 template <template <class> class Rule>
 [[nodiscard]] auto by_type(const Rule<float>& single, const Rule<double>& wide) {
   return [&single, &wide]<class T>(const TensorUpdate<T>& update) {
@@ -31,7 +31,7 @@ template <template <class> class Rule>
   };
 }
 
-/// The rule of a `TensorOptimizer` by itself.
+/// The rule of a `TensorOptimizer` without the optimizer.
 template <template <class> class Rule>
 class TensorRule final : public UpdateRule {
  public:
@@ -67,7 +67,7 @@ class TensorRule final : public UpdateRule {
 
  private:
   Options options_;
-  std::optional<Rule<float>> single_;  // of the step under way
+  std::optional<Rule<float>> single_;  // for the current step
   std::optional<Rule<double>> double_;
   TensorUpdater updater_;
 };

@@ -12,7 +12,7 @@
 
 namespace d5 {
 
-/// A parameter as a rule on whole tensors sees it. T is float or double; of a parameter of 16 bits
+/// A parameter as a rule on whole tensors sees it. T is float or double; for a 16-bit parameter
 /// `value` is the master.
 template <class T>
 struct TensorUpdate {
@@ -21,16 +21,16 @@ struct TensorUpdate {
   std::span<const T> gradient = {};
   std::span<T> value = {};
   std::array<std::span<T>, kMostSlots> slots = {};
-  std::span<T> scratch = {};  ///< as long as the value, for whatever the rule likes
+  std::span<T> scratch = {};  ///< as long as the value, for any use by the rule
 
   [[nodiscard]] std::int64_t elements() const { return std::int64_t(value.size()); }
 };
 
-/// Shows parameters one after another to a rule, and keeps what that takes.
+/// Presents parameters to a rule, one after another; owns the buffers.
 class TensorUpdater {
  public:
-  /// Calls `rule(TensorUpdate<T>)`. `master` is null unless the parameter is of 16 bits: a value
-  /// that is not its master rounded was set by somebody else, and is the master from now on.
+  /// Calls `rule(TensorUpdate<T>)`. `master` is null unless the parameter has 16 bits. A value that
+  /// is not its rounded master was set elsewhere, and replaces the master.
   template <class Rule>
   void update(const Tensor& gradient, Parameter& parameter, std::span<Tensor* const> slots,
               float* master, const Rule& rule) {

@@ -10,34 +10,36 @@
 
 namespace d5 {
 
-/// Which network output holds a score for each class, and which field the right class.
+/// Names of the network's output with class scores, and of the field with the right class.
 struct ClassificationNames {
   static constexpr auto kAsLoss = std::numeric_limits<std::int64_t>::min();
 
   std::string logits = "logits";
   std::string label = "label";
-  std::int64_t ignored = kAsLoss;  ///< class of targets that count nothing; kAsLoss: the loss's own
+  std::int64_t ignored = kAsLoss;  ///< class of ignored targets; kAsLoss: the class that the loss
+                                   ///< ignores
   void declare(OptionList& options);
-  /// Finds them in what `trainer` trains: the only output besides the loss, and the only field of
-  /// classes, where the usual names are missing. `who` asks. Throws: NotFound with what there is;
-  /// TypeError for a field that holds no classes.
+  /// Finds the names in the training of `trainer`. If the usual names are missing: the only output
+  /// besides the loss, and the only field of classes. `who` names the caller in errors.
+  /// Throws: NotFound with the existing names; TypeError for a field that holds no classes.
   void resolve(Trainer& trainer, const std::string& who);
 };
 
-/// How many rows of `scores` are largest at their label; the first of equal scores counts, and a
-/// row that holds a NaN is wrong. With `k` the label may be any of the k largest; rows of the class
-/// `ignored` are not right.
-/// Shapes: scores float32 or float64 NxC; labels int64 or int32 N; of sequences NxTxC and NxT.
+/// Number of rows of `scores` whose maximum is at their label. Among equal scores the first counts;
+/// a row with a NaN is wrong. With `k` > 1 the label may be any of the k largest (top-k accuracy).
+/// Rows of the class `ignored` are not counted.
+/// Shapes: scores float32 or float64 NxC, labels int64 or int32 N; for sequences NxTxC and NxT.
 [[nodiscard]] std::int64_t count_right(const Tensor& scores, const Tensor& labels,
                                        std::int64_t k = 1,
                                        std::optional<std::int64_t> ignored = {});
 
-/// Share of the training samples that were classified right, as they were trained, over those that
-/// count (`ClassificationNames::ignored`), of all ranks when the run has ended: one sample an
-/// epoch, or every `every` steps, over the batches since the last while the parameters change.
+/// Share of correctly classified training samples, among those that count
+/// (`ClassificationNames::ignored`), at the time of their training step. One sample per epoch, or
+/// every `every` steps over the batches since the last; parameters change meanwhile. Joined over
+/// all ranks when the run has ended.
 class TrainingAccuracy final : public TrainingMetric {
  public:
-  /// `every`: steps, across epochs; 0: an epoch. Throws: ValueError below 0.
+  /// `every`: steps, across epochs; 0: one epoch. Throws: ValueError below 0.
   explicit TrainingAccuracy(ClassificationNames names = {}, std::int64_t every = 0);
   [[nodiscard]] std::string name() const override { return "training_accuracy"; }
   [[nodiscard]] std::string unit() const override { return "1"; }
@@ -58,11 +60,11 @@ class TrainingAccuracy final : public TrainingMetric {
   ClassificationNames names_;
   std::int64_t every_;
   std::int64_t right_ = 0, seen_ = 0;
-  bool even_ = true;  // as many targets count on each rank, so far
+  bool even_ = true;  // whether the same number of targets counted on each rank so far
 };
 
-/// Share of the test samples that are classified right, over those that count
-/// (`ClassificationNames::ignored`): one sample a test run.
+/// Share of correctly classified test samples, among those that count
+/// (`ClassificationNames::ignored`). One sample per test run.
 class TestAccuracy : public TrainingMetric {
  public:
   explicit TestAccuracy(ClassificationNames names = {}) : names_(std::move(names)) {}
@@ -73,7 +75,7 @@ class TestAccuracy : public TrainingMetric {
   [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::last}; }
   [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
   void resolve(Trainer& trainer) override { resolve_for(name(), trainer); }
-  /// For a metric that reads this one.
+  /// For a metric that uses this one.
   void resolve_for(const std::string& who, Trainer& trainer) { names_.resolve(trainer, who); }
   void before_test(Trainer& trainer) override;
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
@@ -84,11 +86,11 @@ class TestAccuracy : public TrainingMetric {
   std::int64_t right_ = 0, seen_ = 0;
 };
 
-/// Seconds of training, test runs included, until a test run first reaches an accuracy; failed if
-/// none does. Time before an interruption counts, the interruption does not.
+/// Training time, test runs included, until a test run first reaches an accuracy; failed if none
+/// does. Time before an interruption counts, the interruption does not.
 class TimeToAccuracy final : public TrainingMetric {
  public:
-  /// With `stop` training ends there.
+  /// `stop` ends training once the target is reached.
   enum class Then { go_on, stop };
   explicit TimeToAccuracy(double target, ClassificationNames names = {}, Then then = Then::go_on);
   [[nodiscard]] std::string name() const override { return "time_to_accuracy"; }

@@ -8,9 +8,8 @@
 
 namespace d5 {
 
-/// The share of each class among the training samples that were drawn, in the order of the classes:
-/// one sample a class. A sampler that prefers some classes shows here: the largest share stands for
-/// all.
+/// Share of each class among the drawn training samples, in the order of the classes, one sample
+/// per class. It reveals a sampler that prefers some classes; the largest share is the statistic.
 ///
 /// Source: Ben-Nun et al., "A Modular Benchmarking Infrastructure for High-Performance and
 /// Reproducible Deep Learning" (IPDPS 2019), level 2 metrics.
@@ -32,7 +31,7 @@ class DatasetBias final : public TrainingMetric {
   std::string label_;
 };
 
-/// Wall-clock time that training waits for each batch's data.
+/// Wall-clock time that training waits for each batch.
 class DatasetLatency final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "dataset_latency"; }
@@ -42,8 +41,8 @@ class DatasetLatency final : public TrainingMetric {
   void before_batch(Trainer& trainer, const Batch& batch) override;
 };
 
-/// Wall-clock time that each batch's data take to be made: with threads that read ahead longer than
-/// training waits for them, else the same.
+/// Wall-clock time to make each batch. With prefetching threads it may exceed the time that
+/// training waits; otherwise the two are the same.
 class BatchMakingTime final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "batch_making_time"; }

@@ -8,19 +8,18 @@
 
 namespace d5 {
 
-/// Makes constants of the parameters that one of these glob(7) patterns matches, so that they stay
-/// as they are while the others are trained; no gradient is computed for them. Returns their names.
-/// A pattern that matches only what stays constant anyway (`Network::parameter_notes`) changes
-/// nothing.
+/// Freezes the parameters that match one of these glob(7) patterns: they become constants, keep
+/// their values, and get no gradients. Returns their names. A pattern that matches only tensors
+/// that are constant anyway (`Network::parameter_notes`) changes nothing.
 ///
 ///     freeze(network, {"features.*", "*.bias"});
 ///
 /// Running statistics of a frozen batch normalization still follow the data in training.
-/// Throws: NotFound for a pattern that matches no parameter, with the nearest; ValueError where
-/// nothing would be left to train.
+/// Throws: NotFound for a pattern that matches no parameter, with the nearest name; ValueError if
+/// no parameter would be left to train.
 std::vector<std::string> freeze(Network& network, const std::vector<std::string>& patterns);
 
-/// Makes parameters of these constants again. Throws: NotFound, TypeError.
+/// Turns these constants into parameters again. Throws: NotFound, TypeError.
 void unfreeze(Network& network, const std::vector<std::string>& names);
 
 }  // namespace d5

@@ -7,7 +7,7 @@
 
 namespace d5 {
 
-/// The loss of every training batch, before its update; of all ranks' parts when the run has ended.
+/// Loss of every training batch before its update; joined over all ranks when the run has ended.
 class LossCurve final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "loss"; }

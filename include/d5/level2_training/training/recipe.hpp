@@ -15,21 +15,21 @@
 
 namespace d5 {
 
-/// How long a recipe trains, and from which seed: its section "training".
+/// Length and seed of a training: the recipe's section "training".
 struct TrainingOptions {
   std::int64_t epochs = 1;
   std::int64_t most_batches = 0;
   std::uint64_t seed = 0;
   std::int64_t test_batch_size = 250;
   std::int64_t test_every = 1;
-  /// What the network computes in; parameters, and what an optimizer remembers, stay float32.
+  /// Computation type of the network; parameters and optimizer state stay float32.
   enum class Precision { float32, float16, bfloat16 } precision = Precision::float32;
 
   void declare(OptionList& options);
 };
 
-/// What a training run consists of, which parts of it may be changed, and which results are good
-/// enough. File format: docs/file_formats.md, "Recipe".
+/// A recipe: the parts of a training run, which of them may be changed, and the results that are
+/// acceptable. File format: docs/file_formats.md, "Recipe".
 ///
 ///     name: mnist-lenet
 ///     fixed:
@@ -48,20 +48,20 @@ class Recipe {
   struct Value {
     std::string text;
     bool fixed = false;
-    int line = 0;  ///< 0: `set` gave it
+    int line = 0;  ///< line in the file; 0: given by `set`
   };
-  /// A bound on the number that stands for a metric's samples.
+  /// Bound on a metric's statistic.
   struct Acceptable {
     enum class Bound { at_least, at_most };
     std::string metric;
     Bound bound = Bound::at_least;
     double value = 0;
-    std::optional<Statistic> of = {};  ///< which number that is; nothing: the metric's own
+    std::optional<Statistic> of = {};  ///< the statistic; empty: the metric's own
   };
 
-  /// Within which a value is tuned.
+  /// Search range of a value.
   struct Range {
-    std::string key;  ///< of the mutable part: "optimizer.learning_rate"
+    std::string key;  ///< in the mutable part: "optimizer.learning_rate"
     double least = 0, most = 0;
     enum class Scale { linear, logarithmic } scale = Scale::linear;
   };
@@ -72,58 +72,58 @@ class Recipe {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& summary() const { return summary_; }
   [[nodiscard]] const std::string& file() const { return file_; }
-  /// What was parsed, and the assignments made since, in their order: together the recipe.
+  /// The parsed text, and the later assignments in order; together they are the recipe.
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] const std::vector<std::string>& changes() const { return changes_; }
   /// Values by dotted key: "optimizer.learning_rate".
   [[nodiscard]] const std::map<std::string, Value, std::less<>>& values() const { return values_; }
   [[nodiscard]] const std::vector<Acceptable>& acceptable() const { return acceptable_; }
 
-  /// What is accepted is said of results, and fails none: for runs that are compared.
+  /// For runs that are compared: acceptable bounds are reported, but fail nothing.
   void compare_only() { compared_ = true; }
   [[nodiscard]] bool is_compared() const { return compared_; }
 
   [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
-  /// What runs of it gave when it was written, a number a run, by metric.
+  /// Reference runs by metric, one number per run.
   [[nodiscard]] const std::map<std::string, std::vector<double>, std::less<>>& reference() const {
     return reference_;
   }
-  /// The text with these numbers for its reference, in place of any that it has.
+  /// The text with these numbers as its reference, which replace an earlier one.
   [[nodiscard]] std::string text_with_reference(const std::string& metric,
                                                 const std::vector<double>& runs) const;
 
-  /// Changes a value of the mutable part, given as "key=value", or gives one that the recipe leaves
-  /// at its default: any option of the section's entry, of a metric, of "training". A section that
-  /// is fixed whole keeps its defaults, too. Throws: ValueError for a key of the fixed part,
+  /// Applies an assignment "key=value" to the mutable part. It may also set an option that the
+  /// recipe leaves at its default: of a section's entry, of a metric, of "training". A section that
+  /// is fixed as a whole keeps its defaults. Throws: ValueError for a key of the fixed part;
   /// NotFound with the nearest key for any other.
   ///
-  /// Another entry ("optimizer.name=adam") keeps those of the section's values that it has options
-  /// for, and may come with its own: "optimizer.name=adam:learning_rate=0.001". The section
-  /// "distributed" may be set where the recipe has none.
+  /// A new entry ("optimizer.name=adam") keeps those values of the section that it has options for,
+  /// and may bring its own: "optimizer.name=adam:learning_rate=0.001". The section "distributed"
+  /// may be set even if the recipe has none.
   void set(std::string_view assignment);
-  /// The values below `section`, for the part that they configure, with file and line of each.
-  /// Names of files are those that `files` finds.
+  /// Settings below `section` for the part that they configure, with file and line of each. File
+  /// names are resolved by `files`.
   [[nodiscard]] Settings section(std::string_view section) const;
-  /// A value that names a file or folder, and where that is.
+  /// A value that names a file or folder, with its location.
   struct File {
     std::string key;   ///< "model.file"
-    std::string path;  ///< the text itself where nothing is found
+    std::string path;  ///< the text itself if nothing is found
     enum class Place { beside_recipe, current_folder, nowhere } place = Place::nowhere;
   };
-  /// The model's file and the data set's: beside the recipe's own file, or in the current folder.
-  /// What `set` gave is looked for in the current folder first.
+  /// The model's file and the data set's, next to the recipe's own file or in the current folder.
+  /// For values given by `set` the current folder comes first.
   [[nodiscard]] std::vector<File> files() const;
-  /// The entry that `section` names ("optimizer": momentum), `usual` if it names none, and what is
-  /// set for it.
+  /// Entry that `section` names ("optimizer": momentum), or `usual` if it names none, with its
+  /// settings.
   [[nodiscard]] EntryChoice choice(std::string_view section, std::string_view usual = "") const;
   [[nodiscard]] TrainingOptions training() const;
-  /// The names below `section`: the metrics of "metrics".
+  /// Names below `section`: the metrics of "metrics".
   [[nodiscard]] std::vector<std::string> names_below(std::string_view section) const;
-  /// The values that change a run: neither how long it is, nor what is measured or accepted.
+  /// Values that affect the result of training; excludes its length, metrics and bounds.
   [[nodiscard]] std::map<std::string, std::string> identity() const;
-  /// Of these: a checkpoint may be continued under the same checksum.
+  /// Checksum of `identity`; a checkpoint may be resumed under the same checksum.
   [[nodiscard]] std::string checksum() const;
-  /// "d5 train FILE --set KEY=VALUE...": what runs it with all its changes.
+  /// The command "d5 train FILE --set KEY=VALUE..." that runs it with all its changes.
   [[nodiscard]] CommandLine command() const;
 
  private:
@@ -141,10 +141,10 @@ class Recipe {
   bool compared_ = false;
 };
 
-/// Reads a recipe: a file, or the name of one that d5 carries ("mnist-lenet").
+/// Loads a recipe from a file, or a built-in one by name ("mnist-lenet").
 /// Throws: IoError, NotFound, and what `Recipe::parse` throws.
 [[nodiscard]] Recipe load_recipe(const std::string& file_or_name);
-/// The names of the recipes that d5 carries.
+/// Names of the built-in recipes.
 [[nodiscard]] std::vector<std::string> carried_recipes();
 
 }  // namespace d5

@@ -12,31 +12,31 @@
 
 namespace d5 {
 
-/// A metric of a training run: it watches the run as an event, and what it saw is kept in
-/// checkpoints, so that a resumed run reports as one that was never interrupted. Reasons to
-/// mistrust its samples are kept with them.
+/// A metric of a training run, which observes it as an event. Its state is saved in checkpoints, so
+/// that a resumed run reports the same as an uninterrupted one; so are reasons to mistrust its
+/// samples.
 class TrainingMetric : public Metric, public TrainingEvent {
  public:
   [[nodiscard]] const std::vector<double>& samples() const { return samples_; }
-  /// Skipped, with the reason, if nothing was observed; mistrusted if there were doubts. Called by
-  /// each overrider.
+  /// Skipped, with the reason, if nothing was observed; mistrusted if there are doubts. Overriders
+  /// must call it.
   void summarise(Measurement& result) const override;
 
-  /// What a checkpoint keeps; each overrider adds to its base's.
+  /// State for checkpoints; overriders add to their base's.
   [[nodiscard]] virtual ValueMap state() const;
-  /// Throws: NotFound, TypeError for a state that is not this metric's.
+  /// Throws: NotFound, TypeError for the state of another metric.
   virtual void restore(const ValueMap& state);
 
-  /// Of samples that were not taken now, such as those of a checkpoint.
+  /// Reasons to mistrust samples that were not taken in this run, such as those of a checkpoint.
   [[nodiscard]] const std::vector<std::string>& doubts() const { return doubts_; }
   void doubt(std::string reason) { doubts_.push_back(std::move(reason)); }
 
  protected:
-  /// A sample of which this rank has a part that counts `weight`; `alike`: as much as that of each
-  /// other rank, which is the same answer on all of them.
+  /// Adds this rank's part of a sample, with its `weight`. `alike`: whether all ranks' parts weigh
+  /// the same; all ranks must pass the same value.
   void take_part(double value, double weight, bool alike);
-  /// Makes samples of parts those of all ranks, once, when the run has ended: means by their
-  /// weights, or sums. A collective where parts do not count alike.
+  /// Joins the parts of all ranks, once, when the run has ended: weighted means, or sums. A
+  /// collective if weights differ.
   enum class Parts { mean, sum };
   void join_parts(RankAgreement& ranks, Parts how = Parts::mean);
 
@@ -44,9 +44,9 @@ class TrainingMetric : public Metric, public TrainingEvent {
 
  private:
   std::vector<std::string> doubts_;
-  std::vector<double> weights_;  // of the samples that are parts
+  std::vector<double> weights_;  // weights of the samples that are parts
   bool alike_ = true;
-  std::int64_t joined_ = 0;  // samples that are those of all ranks
+  std::int64_t joined_ = 0;  // number of samples that are joined over all ranks
 };
 
 }  // namespace d5

@@ -7,13 +7,13 @@
 
 namespace d5 {
 
-/// What training by a recipe would be, and no step of it: its parts are opened, and a training step
-/// is planned for the first batch, which is the usual size of all.
+/// Plans training by a recipe without running a step: opens its parts, and plans a training step
+/// for the first batch, which has the usual size.
 ///
-/// One record, "skipped": "predicted_memory" of a step, in bytes, where the executor knows it; its
-/// conditions say what would be trained, on what, how long. It is unsupported, with the reason,
-/// where the framework cannot. Checkpoints are neither read nor written.
-/// Throws: as `TrainingSession` for a recipe or data that are wrong.
+/// Returns one record, skipped: "predicted_memory" of a step, in bytes, if the executor knows it.
+/// Its conditions describe the training: model, data, length. It is unsupported, with the reason,
+/// if the framework cannot train it. Checkpoints are neither read nor written.
+/// Throws: as `TrainingSession` for an invalid recipe or data.
 [[nodiscard]] std::vector<Measurement> plan_training(const Recipe& recipe,
                                                      const SessionOptions& options = {},
                                                      const Interrupt& interrupt = {});

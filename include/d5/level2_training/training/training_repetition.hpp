@@ -13,62 +13,61 @@
 
 namespace d5 {
 
-/// One training that is repeated: from each seed a run of its own.
+/// A training that is repeated with different seeds.
 struct RepeatedTraining {
-  std::string name = {};  ///< for lines of progress; empty where there is one alone
-  /// The records of a run, judged.
+  std::string name = {};  ///< prefix of progress lines; empty for a single training
+  /// Trains once and returns the judged records.
   std::function<std::vector<Measurement>(std::uint64_t seed)> train = {};
 };
 
-/// How often.
+/// Number of repetitions.
 struct RepetitionOptions {
-  std::int64_t runs = 0;  ///< 0: `fewest`, and more until the mean is known
+  std::int64_t runs = 0;  ///< 0: `fewest`, then more until the mean is known precisely
   std::int64_t fewest = 5, most = 30;
-  double half_width = 0.05;  ///< of the mean's 95% interval, in units of the mean: it is known then
-  std::uint64_t seed = 0;    ///< of the first run; each other one's is the one before and 1
-  /// Whose mean is to be known; empty: the first that there is of time_to_accuracy, test_accuracy
+  double half_width = 0.05;  ///< of the mean's 95% interval, relative to the mean: precise enough
+  std::uint64_t seed = 0;    ///< seed of the first run; each further run adds 1
+  /// Metric whose mean is needed; empty: the first available one of time_to_accuracy, test_accuracy
   /// and epoch_time.
   std::string metric = {};
-  std::function<void(const std::string&)> say = {};  ///< gets a line a run; empty: quiet
-  Interrupt interrupt = {};  ///< ends it; the run that it cuts is left out, unless it is the first
+  std::function<void(const std::string&)> say = {};  ///< gets one line per run; empty: quiet
+  Interrupt interrupt = {};  ///< ends it; the unfinished run is dropped, unless it is the first
 };
 
-/// What the runs of one training gave: a list of records a run.
+/// Results of the runs of one training: a list of records for each run.
 struct RepeatedRuns {
   std::vector<std::uint64_t> seeds;
   std::vector<std::vector<Measurement>> records = {};
   bool interrupted = false;
-  bool compared = false;  ///< with other trainings: what was not reached is a finding, no failure
+  bool compared = false;  ///< compared with other trainings: a missed bound is a finding, not a
+                          ///< failure
 };
 
-/// Repeats trainings, interleaved: all from the first seed, all from the second one. One alone ends
-/// early where it has failed twice; of several all are made. Throws: ValueError for options out of
-/// range.
+/// Repeats trainings, interleaved: all with the first seed, all with the second one, and so on. A
+/// single training ends early after two failures; several are always completed.
+/// Throws: ValueError for options out of range.
 [[nodiscard]] std::vector<RepeatedRuns> repeat_trainings(
     const std::vector<RepeatedTraining>& trainings, const RepetitionOptions& options);
 
-/// The distribution over runs: one record a metric, a sample a run (its statistic of that run), in
-/// the runs' order. The median stands for them; the conditions tell `runs`, `seeds`, how many
-/// `converged`, the `mean` of these with Student's interval, and the `olympic_mean`.
+/// Distribution over runs: one record per metric, with one sample per run (its statistic of that
+/// run), in the order of the runs. The statistic is the median. Conditions: `runs`, `seeds`, the
+/// number that `converged`, their `mean` with Student's interval, and the `olympic_mean`.
 ///
-/// A run whose record failed has not converged: one among three or more makes the record
-/// mistrusted, a second one failed; of runs that are compared mistrusted, too, unless one of them
-/// broke off. Where it has no sample and less is better, its sample is
-/// infinite.
+/// A run with a failed record has not converged. One among three or more makes the joined record
+/// mistrusted, a second one failed; in a comparison it stays mistrusted, unless a run was aborted.
+/// A missing sample of a metric that should be small is infinite.
 ///
 /// Source: Mattson et al., "MLPerf Training Benchmark" (MLSys 2020): time to quality is a
 /// distribution over seeds.
 [[nodiscard]] std::vector<Measurement> join_runs(const RepeatedRuns& runs);
 
-/// A recipe from several seeds, in this process.
+/// Trains a recipe with several seeds, in this process.
 ///
 ///     for (const Measurement& result : repeat_training(load_recipe("mnist-lenet"), {.runs = 5}))
 [[nodiscard]] std::vector<Measurement> repeat_training(const Recipe& recipe,
                                                        RepetitionOptions options = {},
                                                        const SessionOptions& session = {});
 
-/// `recipe` with another seed. Throws: ValueError where its seed, or all of its "training", is
-/// fixed.
+/// `recipe` with another seed. Throws: ValueError if its seed, or all of its "training", is fixed.
 [[nodiscard]] Recipe with_seed(Recipe recipe, std::uint64_t seed);
 
 }  // namespace d5

@@ -24,73 +24,72 @@ namespace detail {
 struct TrainedModel;
 }
 
-/// How a recipe is run here; nothing in it changes what is trained.
+/// Options for running a recipe; none of them changes what is trained.
 struct SessionOptions {
   std::vector<std::string> frameworks = {"reference"};  ///< in order of preference for each node
-  Placement placement = {};                             ///< nodes that run elsewhere
-  Device device = {};                                   ///< where the network computes
+  Placement placement = {};                             ///< exceptions for some nodes
+  Device device = {};                                   ///< device of the network's computation
   std::size_t memory_limit = 0;                         ///< as in `ExecutorOptions`
   std::vector<std::string> recompute = {};              ///< as in `ExecutorOptions`
-  std::string data = {};                ///< folder of the data set; empty: what it finds by itself
+  std::string data = {};                ///< folder of the data set; empty: its default
   std::string checkpoint = {};          ///< file to write; empty: none
-  std::string resume = {};              ///< checkpoint to begin with; empty: from the beginning
+  std::string resume = {};              ///< checkpoint to resume; empty: train from the beginning
   std::int64_t checkpoint_every = 500;  ///< batches
   std::int64_t checkpoints_kept = 1;    ///< as in `TrainerOptions`
-  InitialValues init = {};              ///< what the network begins with, unless it is resumed
+  InitialValues init = {};              ///< initial values of the network, unless it is resumed
   std::string save = {};    ///< ONNX file for the trained network without its loss; empty: none
-  bool writes_save = true;  ///< of ranks, which give together what is saved, one does
-  int loader_threads = 0;   ///< that read batches ahead (`Sampler::read_ahead`); 0: training reads
-  std::function<void(const std::string&)> say = {};  ///< gets a line a epoch; empty: quiet
-  std::vector<MetricChoice> metrics = {};            ///< besides the recipe's
+  bool writes_save = true;  ///< one rank writes what all save together
+  int loader_threads = 0;   ///< prefetching threads (`Sampler::read_ahead`); 0: no prefetching
+  std::function<void(const std::string&)> say = {};  ///< gets one line per epoch; empty: quiet
+  std::vector<MetricChoice> metrics = {};            ///< in addition to the recipe's
   std::vector<std::shared_ptr<TrainingEvent>> observers = {};
 
-  // The seams where training becomes distributed. Empty: as the recipe says.
+  // Hooks for distributed training. Empty: as the recipe says.
   using MakeSampler = std::function<std::shared_ptr<Sampler>(
       const SamplerEntry&, std::shared_ptr<const Dataset>, const Settings&)>;
   MakeSampler make_train_sampler = {};
-  MakeSampler make_test_sampler = {};  ///< where ranks share the test set
-  /// In place of `make_executor`: of what is trained here of the whole network, which is what
-  /// `save` writes, after `run_trainer`.
+  MakeSampler make_test_sampler = {};  ///< if ranks share the test set
+  /// Replaces `make_executor`: returns an executor of the part of `whole` that is trained here.
+  /// `save` writes `whole`, after `run_trainer`.
   std::function<std::shared_ptr<GraphExecutor>(const Network& whole, const std::string& loss,
                                                const ExecutorOptions& options)>
       make_executor = {};
   std::function<std::shared_ptr<Optimizer>(std::shared_ptr<Optimizer>)> wrap_optimizer = {};
-  /// In place of `Trainer::run`, where not every rank's does.
+  /// Replaces `Trainer::run`, if not every rank calls it.
   std::function<void(Trainer&, const Interrupt&)> run_trainer = {};
-  /// Makes checkpoints of different ways to run one recipe differ: "ranks=2".
+  /// Distinguishes checkpoints of different ways to run one recipe: "ranks=2".
   std::string variant = {};
   std::int64_t ranks = 1;            ///< as in `TrainerOptions`
-  std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"
+  std::string command_options = {};  ///< end of every record's command: " --load mine.so"
 };
 
-/// A recipe made real: data, network, optimizer, trainer and metrics.
+/// A recipe ready to run: data, network, optimizer, trainer and metrics.
 ///
 ///     TrainingSession session(load_recipe("mnist-lenet"));
 ///     for (const Measurement& result : session.run()) ...
 ///
-/// An optimizer called "FRAMEWORK/NAME" is that framework's own.
+/// The optimizer "FRAMEWORK/NAME" is that framework's own.
 class TrainingSession {
  public:
-  /// `interrupt` ends the opening of its data. Throws: what its parts throw; NotFound where a
-  /// recipe accepts a metric that is not measured, or a metric reads an output or a field that is
-  /// not there; Interrupted.
+  /// `interrupt` ends the opening of its data. Throws: what its parts throw; NotFound if the recipe
+  /// has a bound on a metric that is not measured, or a metric reads a missing output or field;
+  /// Interrupted.
   explicit TrainingSession(const Recipe& recipe, SessionOptions options = {},
                            const Interrupt& interrupt = {});
   ~TrainingSession();
 
-  /// Trains, then judges: one record a metric, failed where it misses what the recipe accepts, or
-  /// where training threw, such as by a loss that is not a number. An interrupt ends it as
-  /// `Trainer::run` says: what was measured is kept and mistrusted, what was not is skipped, and
-  /// nothing is judged. Called once.
+  /// Trains, then judges. Returns one record per metric; it failed if it misses the recipe's bound,
+  /// or if training threw, as for a loss of NaN. An interrupt ends it as `Trainer::run` describes:
+  /// metrics with samples are mistrusted, others are skipped, and nothing is judged. Call it once.
   [[nodiscard]] std::vector<Measurement> run(const Interrupt& interrupt = {});
-  /// `run` without the judgement: of one of several ranks, whose records are judged when they have
-  /// become one.
+  /// `run` without the judgement, for one of several ranks: records are judged after they are
+  /// merged.
   [[nodiscard]] std::vector<Measurement> run_unjudged(const Interrupt& interrupt = {});
-  /// What training threw, of which the records have only the words; none where it did not.
+  /// Exception that ended training (records hold only its message); null if there was none.
   [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
 
-  /// Writes the network as it came, with what it has learnt: without the loss that it was given,
-  /// with the parameters that test runs see. Throws: as `onnx::save`.
+  /// Saves the trained network without an appended loss, with the parameters that test runs use.
+  /// Throws: as `onnx::save`.
   void save(const std::string& path);
 
   [[nodiscard]] Trainer& trainer() { return *trainer_; }
@@ -124,19 +123,19 @@ class TrainingSession {
   std::exception_ptr failure_;
 };
 
-/// Marks `result` failed, with the reason, if its number misses `acceptable`, which also says the
-/// statistic: what is judged is what is printed.
+/// Marks `result` failed, with the reason, if its number misses `acceptable`. `acceptable` also
+/// selects the statistic, so that the judged number is the printed one.
 void judge(Measurement& result, const Recipe::Acceptable& acceptable);
-/// Judges every record of a metric that the recipe accepts within a bound. Of a recipe that is only
-/// compared the condition "accepted" says which are missed, and none fails.
+/// Judges every record of a metric for which the recipe has a bound. If the recipe is only
+/// compared, the condition "accepted" names the missed bounds and nothing fails.
 void judge(std::vector<Measurement>& results, const Recipe& recipe);
 
 struct RecipeRun {
   Results results;
-  bool accepted = false;  ///< every acceptable metric was met
+  bool accepted = false;  ///< whether every acceptable bound was met
 };
 
-/// Runs a recipe from beginning to end.
+/// Trains a recipe to the end and returns the results.
 [[nodiscard]] RecipeRun run_recipe(const Recipe& recipe, SessionOptions options = {},
                                    const Interrupt& interrupt = {});
 

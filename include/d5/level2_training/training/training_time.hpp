@@ -7,9 +7,8 @@
 
 namespace d5 {
 
-/// Wall-clock time of each epoch's steps and of waiting for their data, without test run,
-/// checkpoints and observers. An epoch that was interrupted counts the time of its parts up to the
-/// checkpoint.
+/// Wall-clock time of each epoch's steps and of waiting for data, without test runs, checkpoints
+/// and observers. An interrupted epoch counts the time of its parts up to the checkpoint.
 class EpochTime final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "epoch_time"; }
@@ -26,7 +25,7 @@ class EpochTime final : public TrainingMetric {
   double spent_ = 0;
 };
 
-/// Wall-clock time of each step: forward, backward and update, without the data.
+/// Wall-clock time of each step: forward, backward and update, without waiting for data.
 class BatchTime final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "batch_time"; }

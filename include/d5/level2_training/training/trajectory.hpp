@@ -11,18 +11,18 @@
 
 namespace d5 {
 
-/// Where an optimizer that is compared with a reference has its gradients from.
+/// Source of the gradients of an optimizer that is compared with a reference.
 enum class Loop {
-  closed,  ///< its own network: differences of rounding grow as the loss makes them, up to chaos
-  open     ///< the reference's at that step: nothing but the rules can differ, and their roundings
+  closed,  ///< its own network: rounding differences grow over the steps, up to chaos
+  open     ///< the reference's at that step: only the rules and their rounding can differ
 };
 
-/// How far the parameters of two trajectories are apart, a number a step.
+/// Distance between the parameters of two trajectories, one number per step.
 struct Divergence {
   struct OfParameter {
     std::string name;
-    /// Euclidean norm, and largest element, of the difference, each in units of the larger one of
-    /// the two parameters'. Infinite where one of them alone is not a number.
+    /// Euclidean norm and largest element of the difference, relative to the larger one of the two
+    /// parameters'. Infinite if only one of them is NaN.
     std::vector<double> l2 = {}, largest = {};
   };
   std::vector<OfParameter> parameters;
@@ -32,19 +32,19 @@ struct Divergence {
   [[nodiscard]] std::vector<double> largest() const;
 };
 
-/// Makes `steps` steps with both, from `reference`'s parameters and on the same batches, and
-/// compares the parameters after each.
+/// Makes `steps` steps with both optimizers, from `reference`'s parameters and on the same batches,
+/// and compares the parameters after each step.
 ///
-/// Throws: ShapeError, NotFound where the two networks' parameters are not the same; Unsupported
-/// for an open loop of optimizers that are not in three steps, or ask for other gradients a step.
+/// Throws: ShapeError, NotFound if the two networks' parameters differ; Unsupported for an open
+/// loop of optimizers that are not three-step ones, or that compute more gradients in a step.
 ///
 /// Source: Ben-Nun et al., "A Modular Benchmarking Infrastructure for High-Performance and
 /// Reproducible Deep Learning" (IPDPS 2019), section V-D: the divergence of optimizers.
 [[nodiscard]] Divergence divergence(Optimizer& subject, Optimizer& reference, Sampler& data,
                                     std::int64_t steps, Loop loop = Loop::closed);
 
-/// Both loops over the steps, on a logarithmic axis: a colour a parameter, bold where the loop is
-/// closed, faint where it is open. What is 0 has no place there.
+/// Both loops over the steps, on a logarithmic axis: one colour per parameter, bold for the closed
+/// loop, faint for the open one. Zeros are left out.
 [[nodiscard]] Plot divergence_plot(const std::string& title, const Divergence& closed,
                                    const Divergence& open = {});
 

@@ -11,28 +11,30 @@
 
 namespace d5 {
 
-/// How an optimizer is checked.
+/// Options for checking an optimizer.
 struct OptimizerCheck {
-  /// Its judge, with the optimizer's settings where it has none of its own. Without a name: for a
-  /// framework's, d5's own of that name; for one of d5's registry there is none.
+  /// The optimizer to compare with; it takes the subject's settings if it has none of its own. If
+  /// it has no name: d5's own of the same name for a framework's optimizer, none for one of d5's
+  /// registry.
   EntryChoice against = {};
-  std::string framework = "reference";  ///< a word of `open_executor`: who computes gradients
+  std::string framework = "reference";  ///< executor of the gradients, a word of `open_executor`
   std::int64_t steps = 12;
   std::uint64_t seed = 0;
-  /// Whether each parameter has records of its own besides.
+  /// Whether each parameter has its own records as well.
   enum class Parameters { together, each } parameters = Parameters::together;
-  Plot* drawn = nullptr;  ///< gets `divergence_plot`; null: not drawn
+  Plot* drawn = nullptr;  ///< gets `divergence_plot`; null: no plot
 };
 
-/// What `d5 optimizer check` does: trains LeNet for some steps with the optimizer of that name
-/// (`find_optimizer`), on the digits that d5 carries. Records:
+/// Checks an optimizer (`find_optimizer`): trains LeNet with it for some steps on the MNIST sample
+/// that comes with d5. The command `d5 optimizer check`. Records:
 ///
-/// - `trajectory_difference` and `rule_difference`: of the judge's parameters, with gradients of
-/// its
-///   own and with the judge's, as `test_optimizer`; skipped where there is no judge;
-/// - `optimizer_repeatability`: parameter elements that differ in any bit when the same is trained
-///   again, and when a fresh optimizer goes on from `state` in the middle; none may;
-/// - `loss_ratio`: of one batch after the steps to before them; it must fall.
+/// - `trajectory_difference` and `rule_difference`: difference from the reference optimizer's
+///   parameters, with the subject's own gradients and with the reference's, as `test_optimizer`;
+///   skipped without a reference optimizer;
+/// - `optimizer_repeatability`: number of parameter elements that differ in any bit when training
+/// is
+///   repeated, and when a fresh optimizer continues from `state` in the middle; must be 0;
+/// - `loss_ratio`: loss of one batch after the steps over the loss before them; must be below 1.
 ///
 ///     check_optimizer({"torch/adam"});
 ///     check_optimizer({"mine", {{"learning_rate", 0.1}}}, {.against = {"sgd"}});

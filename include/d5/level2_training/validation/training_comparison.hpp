@@ -9,35 +9,35 @@
 
 namespace d5 {
 
-/// One of several trainings that are held against each other.
+/// One of several trainings to compare.
 struct ComparedTraining {
   std::string name = {};
   RepeatedRuns runs = {};
 };
 
-/// How `subject` did against `base`, run by run of the same seeds: "METRIC_ratio" of quality
-/// (test_accuracy, test_loss, perplexity), samples_to_accuracy and time (time_to_accuracy,
-/// epoch_time), as far as both have them, with the condition "verdict": "higher", "lower" or
-/// "undecided" by Welch's test at 5%. Last "trade_off", which is 1 where the subject is better in
-/// something and worse in nothing, -1 the other way round, 0 else; its "verdict" says it in a word:
-/// "better", "worse", "trade-off", "undecided".
+/// Compares `subject` with `base`, run by run with the same seeds. Records "METRIC_ratio" cover
+/// quality (test_accuracy, test_loss, perplexity), samples_to_accuracy and time (time_to_accuracy,
+/// epoch_time), as far as both have them. Their condition "verdict" is "higher", "lower" or
+/// "undecided" by Welch's test at 5%. The last record, "trade_off", is 1 if the subject is better
+/// in something and worse in nothing, -1 in the opposite case, otherwise 0; its "verdict" is
+/// "better", "worse", "trade-off" or "undecided".
 [[nodiscard]] std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
                                                          const ComparedTraining& base);
 
-/// What `compare_trainings` found, in a sentence: "momentum against adamw: worse; test_accuracy
+/// Result of `compare_trainings` in a sentence: "momentum against adamw: worse; test_accuracy
 /// lower; epoch_time undecided".
 [[nodiscard]] std::string verdict_of(const std::vector<Measurement>& comparison,
                                      const std::string& subject, const std::string& base);
 
-/// Trains both recipes from several seeds, interleaved. Records: `join_runs` of each, then
-/// `compare_trainings`, then `reproducibility` of each: how many parameter elements differ in any
-/// bit when the first seed is trained once more; none may.
+/// Trains both recipes with several seeds, interleaved. Records: `join_runs` of each, then
+/// `compare_trainings`, then `reproducibility` of each: the number of parameter elements that
+/// differ in any bit when the first seed is trained again; must be 0.
 [[nodiscard]] std::vector<Measurement> test_training(const Recipe& subject, const Recipe& base,
                                                      RepetitionOptions options = {.runs = 5},
                                                      const SessionOptions& session = {});
 
-/// Test accuracy over epochs, and training loss over seconds of steps and of waiting for data: a
-/// line a run, a colour a training. Nothing to draw where there are no such records.
+/// Test accuracy over epochs, and training loss over the time of steps and of waiting for data: one
+/// line per run, one colour per training. Empty without such records.
 [[nodiscard]] Plot accuracy_plot(const std::vector<ComparedTraining>& trainings);
 [[nodiscard]] Plot loss_plot(const std::vector<ComparedTraining>& trainings);
 

@@ -8,17 +8,17 @@
 
 namespace d5 {
 
-/// The trainings that the records of single runs tell of (`d5 train --out`): runs that agree in
-/// subject, framework, device and conditions, but for their seed, are of one training, which is
-/// named by what tells it from the others.
+/// Groups the records of single runs (`d5 train --out`) into trainings. Runs with the same subject,
+/// framework, device and conditions except the seed belong to one training; its name is what
+/// distinguishes it from the others.
 [[nodiscard]] std::vector<ComparedTraining> trainings_in(
     const std::vector<Report::Source>& sources);
 
-/// What training drew while it ran, from what it wrote, besides `plots_of`:
+/// Plots of a training from its result files, in addition to `plots_of`:
 ///
-/// - "accuracy-over-epochs", of several runs, and "loss-over-time" (`accuracy_plot`, `loss_plot`);
-/// - "divergence" of each optimizer that was held against another (`divergence_plot`): of each
-///   parameter where it has records (`d5 optimizer check --each-parameter`), else the largest.
+/// - "accuracy-over-epochs", for several runs, and "loss-over-time" (`accuracy_plot`, `loss_plot`);
+/// - "divergence" of each optimizer that was compared with another (`divergence_plot`): for each
+///   parameter if it has records (`d5 optimizer check --each-parameter`), otherwise the largest.
 [[nodiscard]] std::vector<Plot> training_plots(const std::vector<Report::Source>& sources);
 
 }  // namespace d5

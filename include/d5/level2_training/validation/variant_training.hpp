@@ -11,32 +11,33 @@
 
 namespace d5 {
 
-/// The records of one run.
+/// Trains a variant once and returns its records.
 using TrainOnce = std::function<std::vector<Measurement>(const TrainingVariant&)>;
 
 struct VariantTrainingOptions {
   RepetitionOptions repetition = {};
-  /// Results file, in which each run is kept when it is done (`ResultJournal`); empty: none. Of
-  /// several ranks one writes.
+  /// Results file to which each finished run is added (`ResultJournal`); empty: none. With several
+  /// ranks one of them writes.
   std::string out = {};
-  bool resume = false;   ///< runs that `out`, or its journal, holds are not trained again
-  std::string how = {};  ///< what all runs share besides recipes; one that goes on must have it
-  bool compare = false;  ///< each with the first, too; none fails for what its recipe accepts
-  bool search = false;   ///< for the best: none fails for what its recipe accepts
+  bool resume = false;   ///< runs in `out`, or in its journal, are not trained again
+  std::string how = {};  ///< settings that all runs share besides recipes; a resumed file must have
+                         ///< the same
+  bool compare = false;  ///< compare each with the first; missed bounds of recipes fail nothing
+  bool search = false;   ///< search for the best; missed bounds of recipes fail nothing
 };
 
-/// Several trainings, each from several seeds.
+/// Several trainings, each with several seeds.
 struct TrainedVariants {
-  std::vector<ComparedTraining> trainings = {};       ///< the runs of each
-  std::vector<std::vector<Measurement>> joined = {};  ///< one record a metric of each, judged
-  std::vector<Measurement> records = {};              ///< all of these, with comparisons
-  std::vector<std::string> verdicts = {};             ///< a sentence a comparison, `verdict_of`
+  std::vector<ComparedTraining> trainings = {};       ///< the runs of each training
+  std::vector<std::vector<Measurement>> joined = {};  ///< one record per metric of each training,
+                                                      ///< judged
+  std::vector<Measurement> records = {};              ///< all of these, and the comparisons
+  std::vector<std::string> verdicts = {};             ///< one sentence per comparison, `verdict_of`
 };
 
-/// Trains variants from several seeds, interleaved, and joins the runs of each; they are held
-/// against the recipe's reference, if it has one (`judge_convergence`), unless they are compared.
-/// `out` gets every run's
-/// records, and behind them the joined ones.
+/// Trains variants with several seeds, interleaved, and joins the runs of each. Unless they are
+/// compared, they are judged against the recipe's reference, if it has one (`judge_convergence`).
+/// `out` gets every run's records, then the joined ones.
 ///
 ///     const auto variants = vary(load_recipe("mnist-lenet-quick"), "optimizer.name=adam,lamb");
 ///     const auto train = [](const TrainingVariant& one) {

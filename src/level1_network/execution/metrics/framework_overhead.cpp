@@ -15,7 +15,7 @@ void FrameworkOverhead::begin(int repetitions) {
 }
 
 void FrameworkOverhead::before_run(Pass) {
-  open_.clear();  // of a run that threw
+  open_.clear();  // left by a run that threw
   run_begin_ = now_seconds();
 }
 void FrameworkOverhead::after_run(Pass) { whole_ += now_seconds() - run_begin_; }
@@ -32,8 +32,8 @@ void FrameworkOverhead::after_node(const StepInfo&) {
 }
 
 void FrameworkOverhead::end() {
-  // Of a node's two readings, about one falls between them, and counts as the node's; the other
-  // falls outside, and so does one of the two around the run.
+  // Of a node's two clock readings, about one falls into its interval and counts as the node's
+  // time. The other falls outside, and so does one of the two around the run.
   const double clock = double(steps_ + repetitions_) * clock_cost().seconds_per_read;
   const double overhead = whole_ - nodes_ - clock;
   samples_.push_back(overhead / repetitions_);
@@ -54,8 +54,9 @@ void FrameworkOverhead::summarise(Measurement& result) const {
 
 namespace network_metric {
 void register_framework_overhead(Registry<MetricEntry>& registry) {
-  registry.add("framework_overhead", MetricEntry::of<FrameworkOverhead>(
-                                         "what an executor adds to the time of its operators"));
+  registry.add("framework_overhead",
+               MetricEntry::of<FrameworkOverhead>(
+                   "executor overhead: time of a run beyond that of its operators"));
 }
 }  // namespace network_metric
 

@@ -5,7 +5,7 @@
 namespace d5 {
 namespace {
 
-/// The part of a run that is spent outside of operators.
+/// The share of a run that is spent outside of operators.
 class OverheadShare final : public FrameworkOverhead {
  public:
   [[nodiscard]] std::string name() const override { return "overhead_share"; }
@@ -23,7 +23,7 @@ class OverheadShare final : public FrameworkOverhead {
 namespace network_metric {
 void register_overhead_share(Registry<MetricEntry>& registry) {
   registry.add("overhead_share",
-               MetricEntry::of<OverheadShare>("what an executor adds, as a part of the whole run"));
+               MetricEntry::of<OverheadShare>("executor overhead as a share of the whole run"));
 }
 }  // namespace network_metric
 

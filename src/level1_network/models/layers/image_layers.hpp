@@ -3,12 +3,12 @@
 
 #include "level1_network/models/layers/model_builder.hpp"
 
-/// Groups of layers that networks for images repeat.
+/// Groups of layers that are common in networks for images.
 namespace d5::model {
 
 /// A convolution and a rectifier, "<name>.relu".
 void conv_relu(ModelBuilder& net, const std::string& name, const ModelBuilder::Convolution& shape);
-/// A convolution and a batch normalization, "<name>.norm", whose shift is the bias of both.
+/// A convolution and a batch normalization, "<name>.norm"; the convolution has no bias.
 void conv_norm(ModelBuilder& net, const std::string& name, ModelBuilder::Convolution shape);
 void conv_norm_relu(ModelBuilder& net, const std::string& name,
                     const ModelBuilder::Convolution& shape);

@@ -9,18 +9,18 @@
 
 namespace d5 {
 
-/// How many inputs one output of a layer sums, and how many outputs one input reaches.
+/// Fan-in and fan-out of a layer: inputs summed per output, and outputs reached per input.
 struct Fans {
   std::int64_t in = 1, out = 1;
 };
 
-/// Draws the first values of a layer's weights, or of its biases (the layer's fans, too).
+/// Draws the initial values of a layer's weights, or of its biases (with the layer's fans, too).
 using InitialWeights = std::function<Tensor(const Shape&, Fans, RandomStream&)>;
 
-/// Normal of variance 2 / fan-in, which keeps the size of activations.
+/// Normal with variance 2 / fan-in, which preserves the size of activations.
 /// Source: He et al., "Delving Deep into Rectifiers" (2015), section 2.2.
 [[nodiscard]] Tensor he_fan_in(const Shape& shape, Fans fans, RandomStream& random);
-/// Normal of variance 2 / fan-out, which keeps the size of gradients. Source: the same.
+/// Normal with variance 2 / fan-out, which preserves the size of gradients. Source: the same.
 [[nodiscard]] Tensor he_fan_out(const Shape& shape, Fans fans, RandomStream& random);
 /// Uniform in +-sqrt(6 / (fan-in + fan-out)).
 /// Source: Glorot and Bengio, "Understanding the Difficulty of Training Deep Feedforward Neural
@@ -32,7 +32,7 @@ using InitialWeights = std::function<Tensor(const Shape&, Fans, RandomStream&)>;
 
 [[nodiscard]] InitialWeights constant(float value);
 [[nodiscard]] InitialWeights normal(float deviation);
-/// Normal, without what lies further than two deviations from zero.
+/// Normal, truncated at two standard deviations.
 [[nodiscard]] InitialWeights truncated_normal(float deviation);
 /// In +-bound.
 [[nodiscard]] InitialWeights uniform(float bound);

@@ -135,7 +135,7 @@ void ModelBuilder::concat(const std::string& name, std::vector<std::string> tens
 Network ModelBuilder::finish(std::vector<onnx::Dim> label) {
   network_.add_output("logits");
   if (options_.with_loss) {
-    const bool has_places = label.size() > 1;  // the loss wants classes before places
+    const bool has_places = label.size() > 1;  // the loss expects classes before places
     network_.add_input("label", DType::int64, std::move(label));
     if (has_places) node("Transpose", "loss.scores", {"logits"}, {{"perm", Integers{0, 2, 1}}});
     const std::string scores = has_places ? current_ : "logits";

@@ -11,7 +11,7 @@
 
 namespace d5 {
 
-/// How the weights of a network's layers start.
+/// Initialization of the layers' weights.
 struct Initialization {
   InitialWeights conv = he_fan_out, conv_bias = constant(0);
   InitialWeights linear = lecun_uniform, linear_bias = lecun_uniform;
@@ -36,8 +36,8 @@ class ModelBuilder {
   void linear(const std::string& name, std::int64_t in, std::int64_t out);
   /// The last layer, `linear` whose output is called "logits".
   void classifier(const std::string& name, std::int64_t in, std::int64_t classes);
-  /// Scale 1, shift 0, running mean 0 and variance 1; in training its running
-  /// statistics are taken over after each run.
+  /// Batch normalization: scale 1, shift 0, running mean 0 and variance 1; in training its running
+  /// statistics are updated after each run.
   void batch_norm(const std::string& name, std::int64_t channels);
 
   enum class Rounding { down, up };  ///< up: a window that only begins within the image counts
@@ -51,16 +51,16 @@ class ModelBuilder {
   void dropout(const std::string& name, float ratio);
   /// Any operator of one input without attributes: "Relu", "Flatten", "GlobalAveragePool".
   void apply(const std::string& op_type, const std::string& name);
-  /// Adds the tensor `other` to the present one.
+  /// Adds the tensor `other` to the current one.
   void add(const std::string& name, const std::string& other);
-  /// The channels of several tensors, one tensor's behind the other's.
+  /// Concatenates several tensors along the channels.
   void concat(const std::string& name, std::vector<std::string> tensors);
 
-  /// What has no word of its own above. Its output is called "<name>.out" where no name is given.
+  /// Adds any other node. Without a name for its output, that is called "<name>.out".
   void node(const std::string& op_type, const std::string& name, std::vector<std::string> inputs,
             std::map<std::string, onnx::Attribute, std::less<>> attributes = {},
             std::string output = "");
-  /// Drawn from a stream of its own name.
+  /// Adds a parameter, drawn from a stream of its name.
   void parameter(const std::string& name, const Shape& shape, Fans fans,
                  const InitialWeights& draw);
   void constant(const std::string& name, Tensor value);

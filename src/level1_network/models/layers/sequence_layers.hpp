@@ -3,15 +3,15 @@
 
 #include "level1_network/models/layers/model_builder.hpp"
 
-/// Layers of networks for sequences, along the last dimension of tensors of any rank.
+/// Layers of networks for sequences, on the last dimension of tensors of any rank.
 namespace d5::model {
 
-/// Rows of the table "<name>.weight", one a token.
+/// Embedding: one row of the table "<name>.weight" per token.
 void embed(ModelBuilder& net, const std::string& name, std::int64_t vocabulary, std::int64_t width,
            const InitialWeights& draw);
 /// A linear layer without bias; its weights are {in, out}.
 void project(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t out);
-/// With bias.
+/// Fully connected layer with bias.
 void linear(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t out,
             const std::string& output = "");
 

@@ -21,7 +21,7 @@ class Schedule {
         if (slot) writers_[slot] = i;
       }
     }
-    // What lasts until the end is there anyway.
+    // Values that live until the end are available anyway.
     for (const auto* lasting : {&draft.answers, &draft.updates}) {
       for (const auto& [name, slot] : *lasting) writers_.erase(slot);
     }
@@ -57,9 +57,9 @@ class Schedule {
     if (const auto writer = writers_.find(slot); writer != writers_.end()) want(writer->second);
   }
 
-  /// All that is wanted, and what that reads.
+  /// Reruns the steps that compute the wanted values, and their inputs.
   void run_again(Draft::BackwardStep& before) {
-    // A step reads what earlier ones wrote: from the last to the first all are found.
+    // A step reads outputs of earlier steps, so one pass from the last to the first finds all.
     for (auto last = wanted_.rbegin(); last != wanted_.rend(); ++last) {
       for (const Slot* slot : draft_.steps[*last].inputs) want(slot);
     }
@@ -85,7 +85,7 @@ class Schedule {
     return result;
   }
 
-  /// Each where it can be read now.
+  /// The version of each slot that can be read now.
   [[nodiscard]] std::vector<Slot*> present(const std::vector<Slot*>& slots) const {
     std::vector<Slot*> result;
     for (Slot* slot : slots) {
@@ -97,7 +97,8 @@ class Schedule {
 
   Draft& draft_;
   std::size_t time_;
-  std::map<const Slot*, std::size_t> writers_;  ///< of what is not kept: places in `steps`
+  std::map<const Slot*, std::size_t> writers_;  ///< step index that writes each value that is not
+                                                ///< kept
   std::set<std::size_t> wanted_;
   std::map<std::size_t, Step*> again_;
   std::map<const Slot*, Slot*> present_;

@@ -5,9 +5,9 @@
 
 namespace d5 {
 
-/// When each backward step happens, what it reads, and which steps run again before it because
-/// they are `recomputed`: each once, before the first that needs it; what it writes then is kept
-/// for all others.
+/// Schedules the backward steps, the values that they read, and the `recomputed` steps. A step is
+/// recomputed once, before its first reader in backward; its outputs are then kept for the other
+/// readers.
 ///
 /// Source: Chen et al., "Training Deep Nets with Sublinear Memory Cost" (2016), algorithm 1.
 void schedule_backward(Draft& draft);

@@ -9,8 +9,8 @@ namespace {
 using Slot = Draft::Slot;
 using Place = Draft::GradientPlace;
 
-/// Gradients whose memory is not the arena's: parameters', those that are asked for by name, those
-/// that backward begins with. One whose shape only running tells is undefined until then.
+/// Defines gradients outside the arena: parameters', those requested by name, and those that
+/// backward begins with. A gradient with a dynamic shape is undefined until it is known.
 void define_lasting(Draft& draft) {
   auto& gradients = draft.plan->gradients;
   for (const Parameter& parameter : *draft.request.parameters) {
@@ -51,7 +51,7 @@ void plan_step(Draft& draft, Draft::BackwardStep& step, std::size_t now) {
                               ? place_for(draft, *input, now)
                               : Place{});
   }
-  // Going back through a graph runs it again, on what it captured.
+  // The backward pass of a graph runs it again, on its captured values.
   for (std::size_t j = 0; j < forward.captured.size(); ++j) {
     Slot* captured = forward.captured[j];
     keep_until(draft, captured->block, now);
@@ -66,7 +66,8 @@ void plan_step(Draft& draft, Draft::BackwardStep& step, std::size_t now) {
     if (forward.traits.backward_reads_outputs.contains(k)) {
       keep_until(draft, step.outputs[k]->block, now);
     }
-    // A transfer's gradient goes back the other way, perhaps later than the host goes on.
+    // The gradient of a transfer goes the opposite way, and the copy may end after the host
+    // continues.
     const bool read_late = forward.transfers && output->desc.tensor.device == Device{};
     keep_until(draft, output->gradient_block, read_late ? MemoryBlock::kForever : now);
   }

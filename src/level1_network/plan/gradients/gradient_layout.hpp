@@ -5,8 +5,8 @@
 
 namespace d5 {
 
-/// In which memory gradients are, where several readers' contributions are added up, and how long
-/// what backward reads has to live.
+/// Assigns memory to gradients, sums the contributions of several readers, and extends the
+/// lifetimes of values that backward reads.
 void plan_gradients(Draft& draft);
 
 }  // namespace d5

@@ -13,7 +13,7 @@ namespace {
 using Slot = Draft::Slot;
 using Step = Draft::Step;
 
-/// Integers and booleans end a gradient's path; a type that only running tells may carry one.
+/// Integers and booleans end a gradient's path; a type known only at run time may carry one.
 bool may_carry_gradient(const Slot& slot) {
   return !slot.desc.is_tensor() || is_floating_point(slot.desc.tensor.dtype);
 }
@@ -22,19 +22,19 @@ bool wants_gradient(const Slot* slot) {
   return slot && slot->wants_gradient && may_carry_gradient(*slot);
 }
 
-/// Whether what is wanted before the step depends on its gradient.
+/// Whether a wanted gradient before the step depends on the step's gradient.
 bool passes_on(const Step& step) {
   if (std::any_of(step.captured.begin(), step.captured.end(), wants_gradient)) return true;
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-    // Where an operator has a gradient at all, an input without one is an index, a mask, a
-    // statistic; where it has none, the path is broken, which matters only if it leads to the loss.
+    // If an operator has any gradient, an input without one is an index, a mask or a statistic. If
+    // it has none, the path is broken, which matters only if it leads to the loss.
     const bool carries = step.differentiable.empty() || step.differentiable.contains(i);
     if (carries && wants_gradient(step.inputs[i])) return true;
   }
   return false;
 }
 
-/// What is asked for by name. Throws: TypeError for what has no gradient.
+/// Resolves a gradient requested by name. Throws: TypeError for a tensor that has no gradient.
 Slot& asked_slot(Draft& draft, const std::string& name) {
   Slot* slot = draft.find(name);
   if (slot && may_carry_gradient(*slot)) return *slot;

@@ -5,9 +5,10 @@
 
 namespace d5 {
 
-/// Which steps have a part in the loss's gradient, and which inputs' gradients each is asked for.
-/// Throws: Unsupported where a step on the way has none, NotFound, TypeError for a gradient that is
-/// asked for of what is no tensor of real numbers.
+/// Marks the steps on the paths of the loss's gradient, and the inputs whose gradients each
+/// computes.
+/// Throws: Unsupported if a step on a path has no gradient; NotFound; TypeError for a gradient
+/// requested of a value that is not a floating-point tensor.
 void find_gradient_paths(Draft& draft);
 
 }  // namespace d5

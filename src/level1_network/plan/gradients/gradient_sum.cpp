@@ -43,7 +43,7 @@ void GradientSum::plan_kernel(const TensorDesc& desc, Frameworks frameworks) {
   const PlanContext plan(*op_, node_, inputs, constants, outputs, {.device = device_});
   std::string reasons;
   PlannedKernel planned = first_kernel(plan, frameworks, reasons);
-  // It runs in place and without memory of its own, or through the host.
+  // The sum runs in place and without scratch memory, or through the host.
   if (!planned.kernel || planned.scratch_bytes > 0 ||
       planned.kernel->traits().in_place_output != 0) {
     return;

@@ -9,15 +9,15 @@
 
 namespace d5 {
 
-/// into += term, both on the host; what holds no real numbers has no gradient to add.
+/// into += term, both on the host; no effect for types without gradients.
 void add_on_host(Tensor& into, const Tensor& term);
 
-/// into += term, where a value has several readers. On the host by a plain loop; on a device by the
-/// Add of a framework that has one there, through the host otherwise.
+/// into += term, for a value with several readers: by a plain loop on the host; on a device by the
+/// Add of a framework that has one there, otherwise through the host.
 class GradientSum {
  public:
   using Frameworks = std::span<const OperatorRegistry* const>;
-  /// `frameworks` are asked for a kernel on `device`, where both tensors are.
+  /// `frameworks` are candidates for a kernel on `device`, where both tensors are.
   GradientSum(Tensor& into, const Tensor& term, Device device, Frameworks frameworks);
   GradientSum(const GradientSum&) = delete;
   void run(Stream& stream);

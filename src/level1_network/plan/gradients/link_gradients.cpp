@@ -70,7 +70,7 @@ void link_step(Draft& draft, const Draft::BackwardStep& step) {
 void link_parameters(Draft& draft) {
   Plan& plan = *draft.plan;
   const auto& parameters = *draft.request.parameters;
-  // The backward step after which the gradient of parameter p is final; 0: before the first.
+  // The backward step after which the gradient of parameter p is final; 0: before the first step.
   std::vector<std::size_t> final_after(parameters.size(), 0);
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     const Slot* slot = draft.find(parameters[p].name);
@@ -112,7 +112,7 @@ void link_asked(Draft& draft) {
   }
 }
 
-/// The gradient of a loss that is on a device: written once.
+/// The gradient of a loss on a device; written once.
 Tensor one(DType dtype, const Shape& shape) {
   Tensor result = Tensor::empty(dtype, shape);
   dispatch(FloatTypes{}, dtype, "loss", [&]<class T>() { *result.data<T>() = T(1.0f); });

@@ -5,7 +5,7 @@
 
 namespace d5 {
 
-/// Makes the plan's backward steps, and says when each parameter's gradient is final.
+/// Makes the plan's backward steps, and determines when each parameter's gradient is final.
 void link_gradients(Draft& draft);
 
 }  // namespace d5

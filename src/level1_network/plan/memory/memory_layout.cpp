@@ -34,7 +34,7 @@ void forget_lifetimes(Draft& draft) {
   draft.plan->gradients.clear();
 }
 
-/// The step's output takes over the memory of its input where the kernel allows it and nobody else
+/// Lets the step's output reuse the memory of its input if the kernel allows it and no other step
 /// needs the input any more.
 void share_block(Draft& draft, const Draft::Step& step, std::size_t now) {
   const int output = step.traits.in_place_output;
@@ -64,8 +64,8 @@ void share_blocks(Draft& draft) {
 std::string ways_out(const Draft& draft) {
   std::string ways = "give a smaller batch";
   if (draft.goes_back() && draft.request.recompute.empty()) {
-    ways += ", let backward compute again what it needs (ExecutorOptions::recompute, " +
-            option_word("recompute") + ")";
+    ways +=
+        ", recompute in backward (ExecutorOptions::recompute, " + option_word("recompute") + ")";
   }
   if (transforms().find("microbatch")) {
     ways += ", split the batch (" + option_word("transform", "microbatch") + ")";
@@ -73,7 +73,7 @@ std::string ways_out(const Draft& draft) {
   return ways + ", or allow more";
 }
 
-/// Throws: MemoryError where `bytes` are more than a plan may take on `device`.
+/// Throws: MemoryError if `bytes` exceed the plan's limit on `device`.
 void expect_room(const Draft& draft, Device device, std::size_t bytes, const MemoryBound& bound) {
   const std::size_t limit = draft.state.memory_limit;
   const bool limited = limit > 0 && limit < memory_budget();
@@ -81,14 +81,14 @@ void expect_room(const Draft& draft, Device device, std::size_t bytes, const Mem
   if (bytes <= most) return;
   throw MemoryError(fmt::format(
       "the plan of network '{}' needs {} ({} bytes) on {}, above the memory {} of {} ({} bytes); "
-      "no plan of these steps can do with less than {} ({} bytes), which step '{}' alone needs; {}",
+      "every plan of these steps needs at least {} ({} bytes), for step '{}' alone; {}",
       printable(draft.request.path.empty() ? draft.request.graph->name : draft.request.path),
       memory_size(double(bytes)), bytes, to_string(device), limited ? "limit" : "budget",
       memory_size(double(most)), most, memory_size(double(bound.bytes)), bound.bytes,
       printable(draft.names_of_steps()[bound.step]), ways_out(draft)));
 }
 
-/// Whether the block takes room on the device.
+/// Whether the block occupies memory on the device.
 bool is_on(const Draft& draft, std::size_t block, Device device) {
   return draft.block_devices[block] == device && draft.blocks[block].bytes > 0;
 }
@@ -128,7 +128,7 @@ void plan_lifetime(Draft& draft, Draft::Step& step, std::size_t now) {
     desc.device = step.device;
     step.saved_blocks.push_back(request_block(draft, desc, now));
   }
-  // A device may read the host's memory later than the host goes on.
+  // A device may read the host's memory after the host has continued.
   if (step.transfers && step.outputs[0]->desc.tensor.device != Device{}) {
     keep_until(draft, step.inputs[0]->block, MemoryBlock::kForever);
   }

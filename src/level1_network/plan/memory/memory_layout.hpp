@@ -5,26 +5,27 @@
 
 namespace d5 {
 
-/// Which memory the runs need, forward and back, and from when to when. Kernels that may write
-/// where they read do so. May be called again, when other steps are `recomputed`.
+/// Computes the memory blocks of the runs, forward and backward, with their lifetimes. Kernels that
+/// may write in place do so. It may be called again with other steps `recomputed`.
 void plan_lifetimes(Draft& draft);
 
-/// Those blocks on one device that take room, until the last step at most.
+/// Blocks of non-zero size on one device; lifetimes end with the last step.
 [[nodiscard]] std::vector<MemoryBlock> blocks_on(const Draft& draft, Device device);
 
 /// Gives every block its place in the arena of its device. Throws: MemoryError.
 void assign_places(Draft& draft);
 
-/// Takes that memory, and gives every planned value its tensor there. Throws: MemoryError.
+/// Allocates the arenas, and makes the tensor of every planned value there. Throws: MemoryError.
 void allocate_memory(Draft& draft);
 
-/// Writes what was laid out into the plan, for who asks.
+/// Records the layout in the plan, for `planned_memory`.
 void record_memory(Draft& draft);
 
-// Parts of these, for gradients.
-/// A block for `desc` from `begin` on; none for strings, which no arena holds.
+// Helpers for gradients. Requests a block for `desc` from `begin` on; none for strings, which are
+// not in arenas.
 std::size_t request_block(Draft& draft, const TensorDesc& desc, std::size_t begin);
-/// What the step writes, reads, keeps for backward and needs for itself when it runs at `now`.
+/// Blocks that the step writes, reads, keeps for backward and uses as scratch when it runs at
+/// `now`.
 void plan_lifetime(Draft& draft, Draft::Step& step, std::size_t now);
 std::size_t request_scratch(Draft& draft, const Draft::Step& step, std::size_t time);
 void keep_until(Draft& draft, std::size_t block, std::size_t time);

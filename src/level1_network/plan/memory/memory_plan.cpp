@@ -19,7 +19,7 @@ std::size_t sum(std::size_t a, std::size_t b) {
   return __builtin_add_overflow(a, b, &result) ? MemoryBlock::kForever : result;
 }
 
-/// By what `key` says of a block, the smallest first.
+/// Sorts blocks by `key`, the smallest first.
 template <class Key>
 Order sorted_by(Blocks blocks, const Key& key) {
   std::vector<std::pair<decltype(key(blocks[0])), std::size_t>> keyed;
@@ -35,7 +35,7 @@ Order by_size(Blocks blocks) {
   return sorted_by(blocks, [](const MemoryBlock& block) { return ~block.bytes; });
 }
 
-/// The steps at which most is alive first, of each the largest block first.
+/// Orders blocks by the steps with the most live bytes; within a step, the largest block first.
 Order by_breadth(Blocks blocks) {
   Order begins;
   for (const MemoryBlock& block : blocks) begins.push_back(block.begin);
@@ -58,7 +58,7 @@ Order by_breadth(Blocks blocks) {
   });
 }
 
-/// As they begin; of those that begin together the one that lives longest first.
+/// Orders blocks by their first step; of equal ones, the longest-lived first.
 Order by_begin(Blocks blocks) {
   return sorted_by(blocks, [](const MemoryBlock& b) { return std::tuple(b.begin, ~b.end); });
 }
@@ -73,7 +73,7 @@ std::size_t MemoryBlock::room() const {
 }
 
 MemoryBound memory_bound(Blocks blocks) {
-  // What is alive grows only where a block begins.
+  // The sum of live blocks grows only where a block begins.
   std::vector<const MemoryBlock*> begins, ends;
   for (const MemoryBlock& block : blocks) {
     if (block.bytes > 0) begins.push_back(&block);
@@ -96,7 +96,7 @@ MemoryBound memory_bound(Blocks blocks) {
 std::span<const PlanningMethod> planning_methods() { return kMethods; }
 
 std::size_t place_in_order(std::vector<MemoryBlock>& blocks, std::span<const std::size_t> order) {
-  std::vector<const MemoryBlock*> placed;  // by offset
+  std::vector<const MemoryBlock*> placed;  // sorted by offset
   std::size_t total = 0;
   for (const std::size_t index : order) {
     MemoryBlock& block = blocks[index];

@@ -11,13 +11,13 @@ namespace {
 using Order = std::vector<std::size_t>;
 
 constexpr std::size_t kMostPlacements = 1000;
-/// A placement compares about as many pairs of blocks as there are: this many take a fraction of
-/// a second.
+/// The search compares about this many pairs of blocks at most, in a fraction of a second.
 constexpr std::size_t kMostPairs = 500'000'000;
-/// Where a search got stuck, another beginning is better than more of the same.
+/// Placements tried from one start; when a search is stuck, another start is better than more
+/// steps.
 constexpr std::size_t kPlacementsOfABeginning = 50;
 
-/// An order, and where it puts the blocks.
+/// An order of the blocks, and the offsets that it leads to.
 struct Candidate {
   Order order;
   std::vector<MemoryBlock> blocks;
@@ -29,7 +29,7 @@ bool live_together(const MemoryBlock& a, const MemoryBlock& b) {
   return a.bytes > 0 && b.bytes > 0 && a.begin <= b.end && b.begin <= a.end;
 }
 
-/// One of those places in the order whose block `is_meant`; there is one.
+/// The place of the one block in the order for which `is_meant` is true.
 template <class IsMeant>
 std::size_t drawn(const Candidate& from, RandomStream& random, const IsMeant& is_meant) {
   std::vector<std::size_t> places;
@@ -39,7 +39,7 @@ std::size_t drawn(const Candidate& from, RandomStream& random, const IsMeant& is
   return places[random.below(places.size())];
 }
 
-/// With one block elsewhere in the order, mostly earlier.
+/// Moves one block to another position in the order, mostly earlier.
 Candidate neighbour(const Candidate& of, RandomStream& random) {
   std::size_t from = drawn(of, random, [&](const MemoryBlock& block) {
     return block.bytes > 0 && block.offset + block.room() == of.total;

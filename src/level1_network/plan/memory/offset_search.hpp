@@ -5,11 +5,11 @@
 
 namespace d5 {
 
-/// Looks for an order in which `blocks` take at most `enough` bytes when placed. It begins at one
-/// of `orders` after another, and moves blocks that end where the whole ends, or that live with
-/// such, to other places in the order; what is no worse is kept. After a bounded number of
-/// placements it gives up. Returns the size of the whole, with `blocks` at the best places found,
-/// which may be those they had.
+/// Searches for an order in which `blocks` take at most `enough` bytes when placed. Local search
+/// from each of `orders`: it moves blocks at the end of the arena, or alive together with such, to
+/// other positions in the order, and keeps a move that is no worse. It gives up after a bounded
+/// number of placements. Returns the size of the arena, with `blocks` at the best offsets found,
+/// which may be their original ones.
 [[nodiscard]] std::size_t search_offsets(std::vector<MemoryBlock>& blocks,
                                          std::span<const std::vector<std::size_t>> orders,
                                          std::size_t enough);

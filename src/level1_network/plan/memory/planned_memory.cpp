@@ -16,7 +16,7 @@ namespace {
 using Kind = PlannedMemory::Kind;
 using Block = PlannedMemory::Block;
 
-/// Names the blocks that a draft has laid out.
+/// Names the blocks of a draft's memory layout.
 class Naming {
  public:
   explicit Naming(const Draft& draft) : blocks_(draft.blocks.size()) {

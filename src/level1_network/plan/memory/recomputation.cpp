@@ -16,14 +16,14 @@ namespace {
 
 using Step = Draft::Step;
 
-/// Runs write the constants that it reads, perhaps before backward reads them again.
+/// Whether the step reads constants that runs update, perhaps before the backward pass reads them.
 bool reads_updates(const Draft& draft, const Step& step) {
   return std::ranges::any_of(step.inputs, [&](const Draft::Slot* slot) {
     return slot && slot->origin == Draft::Origin::variable && draft.updates.contains(slot->name);
   });
 }
 
-/// Whether a second run writes what the first one wrote, and where the plan says.
+/// Whether a second run writes the same values to the planned place.
 bool repeats(const Draft& draft, const Step& step) {
   if (step.dynamic || step.transfers || !step.graphs.empty()) return false;
   if (draws_random_numbers(*step.node)) return false;
@@ -55,7 +55,7 @@ void choose_recomputation(Draft& draft) {
   if (names.size() == 1 && names.front() == "auto") {
     if (draft.state.memory_limit == 0) {
       throw ValueError(
-          fmt::format("recompute: 'auto' computes again as much as a memory limit asks for; set "
+          fmt::format("recompute: 'auto' recomputes as much as a memory limit needs; set "
                       "memory_limit ({}), or name nodes or layers",
                       option_word("memory")));
     }

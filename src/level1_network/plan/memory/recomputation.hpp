@@ -5,10 +5,10 @@
 
 namespace d5 {
 
-/// Decides which steps are `recomputed`: those that `CompileRequest::recompute` names, or for
-/// "auto" a choice of little work that brings the plan below the memory limit; where none does, the
-/// one that needs least.
-/// Throws: NotFound for a name that no node has, ValueError for "auto" beside names or without a
+/// Chooses the `recomputed` steps: those named by `CompileRequest::recompute`, or for "auto" a
+/// choice of little work that brings the plan below the memory limit; if there is none, the one
+/// with the least need.
+/// Throws: NotFound for a name without a node; ValueError for "auto" beside names or without a
 /// limit.
 void choose_recomputation(Draft& draft);
 

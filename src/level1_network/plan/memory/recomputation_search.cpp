@@ -14,11 +14,12 @@ namespace {
 using Step = Draft::Step;
 using Steps = std::vector<Step*>;
 
-/// What is tried, and what comes of it.
+/// A trial and its result.
 struct Choice {
   Steps steps;
-  std::size_t bytes = std::numeric_limits<std::size_t>::max();  ///< on the fullest device
-  double flop = std::numeric_limits<double>::infinity();        ///< of what runs again
+  std::size_t bytes = std::numeric_limits<std::size_t>::max();  ///< on the device with the largest
+                                                                ///< need
+  double flop = std::numeric_limits<double>::infinity();        ///< of recomputed steps
 };
 
 double flop_of(const Step& step) {
@@ -49,7 +50,7 @@ class Search {
       if (cheapest_.steps.empty()) return mark(least_.steps);
       const Choice chosen = kept_again(cheapest_);
       if (planned_bytes(chosen) <= draft_.state.memory_limit) return mark(chosen.steps);
-      // The planner may need a little more than the bound that the search looks at.
+      // The planner may need slightly more memory than the bound used by the search.
       enough_ -= enough_ / 64;
     }
   }
@@ -77,7 +78,7 @@ class Search {
     if (choice.bytes <= enough_ && choice.flop < cheapest_.flop) cheapest_ = std::move(choice);
   }
 
-  /// The cheapest for what they write: an eighth of the steps, two eighths...
+  /// Tries the steps with the least time per byte written: an eighth of them, two eighths ...
   void try_cheapest() {
     constexpr std::size_t kParts = 8;
     Steps sorted = steps_;
@@ -90,7 +91,7 @@ class Search {
     }
   }
 
-  /// Segments of about the same bytes, a fifth more of them each time.
+  /// Tries segments of about equal bytes; each try has a fifth more segments.
   void try_segments() {
     const double most = std::max(2.0, 4 * std::sqrt(double(steps_.size())));
     std::size_t last = 0;
@@ -101,7 +102,7 @@ class Search {
     }
   }
 
-  /// Those whose outputs no step after the end of their segment reads forward.
+  /// Steps whose outputs no forward step after the end of their segment reads.
   Steps within_segments(std::size_t count) const {
     const std::vector<std::size_t> ends = ends_of_segments(count);
     const auto segment_of = [&](std::size_t time) {
@@ -130,8 +131,8 @@ class Search {
     return readers;
   }
 
-  /// The last step of each segment, where least crosses: within half a segment around the place
-  /// that would make them equal.
+  /// The last step of each segment, at the place with the fewest crossing bytes within half a
+  /// segment of an equal division.
   [[nodiscard]] std::vector<std::size_t> ends_of_segments(std::size_t count) const {
     const std::vector<double> crossing = crossing_bytes();
     std::vector<double> written;  // up to each step
@@ -152,7 +153,7 @@ class Search {
     return ends;
   }
 
-  /// Bytes that steps up to each one write and later ones read.
+  /// The bytes written up to each step and read by later ones.
   [[nodiscard]] std::vector<double> crossing_bytes() const {
     std::vector<double> changes(draft_.steps.size() + 1, 0.0);
     const auto readers = last_readers();
@@ -169,7 +170,7 @@ class Search {
     return changes;
   }
 
-  /// Without the steps that there is room to keep, halves of them at once where that works.
+  /// Drops recomputed steps whose outputs fit into memory, halves of them at once if possible.
   Choice kept_again(Choice choice) {
     Steps sorted = choice.steps;
     std::ranges::stable_sort(sorted, std::greater(), [](const Step* s) { return flop_of(*s); });

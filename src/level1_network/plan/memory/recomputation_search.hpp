@@ -7,14 +7,14 @@
 
 namespace d5 {
 
-/// Marks those of `steps` as `recomputed` that bring the plan below the memory limit of the
-/// executor, at as little work as it finds; where nothing does, those with which the plan needs
-/// least. None where the plan is below it as it is.
+/// Marks those of `steps` as `recomputed` that bring the plan below the executor's memory limit,
+/// with as little work as it finds. If nothing does, it marks those with the least need; if the
+/// plan is below the limit already, none.
 ///
-/// It tries the cheapest steps for what they write, and segments of which only what crosses their
-/// ends is kept, of many lengths; and then keeps again what there is room for, the most expensive
-/// first. Source: Chen et al., "Training Deep Nets with Sublinear Memory Cost" (2016), for the
-/// segments.
+/// It tries the steps that are cheapest for their output size, and segments of many lengths of
+/// which only the values that cross their ends are kept. Then it keeps again what fits, the most
+/// expensive first. Source: Chen et al., "Training Deep Nets with Sublinear Memory Cost" (2016),
+/// for the segments.
 void search_recomputation(Draft& draft, std::span<Draft::Step* const> steps);
 
 }  // namespace d5

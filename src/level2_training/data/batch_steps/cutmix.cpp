@@ -7,8 +7,9 @@
 namespace d5 {
 namespace {
 
-/// A rectangle of another image in each: its middle is any pixel, its sides are sqrt(1 - share) of
-/// the image's; what would lie outside is cut off, and the share follows.
+/// Pastes a rectangle of another image into each image. Its centre is a random pixel, and its sides
+/// are sqrt(1 - share) of the image's. The rectangle is cut off at the border, and the share is
+/// adjusted.
 /// Source: Yun et al., "CutMix: Regularization Strategy to Train Strong Classifiers" (2019).
 class CutmixStep final : public detail::MixingStep {
  public:
@@ -48,8 +49,9 @@ class CutmixStep final : public detail::MixingStep {
 namespace batch_step {
 
 void register_cutmix(Registry<BatchStepEntry>& registry) {
-  registry.add("cutmix", BatchStepEntry::of<CutmixStep>(
-                             "a rectangle of another image in each (Yun et al., 2019)"));
+  registry.add("cutmix",
+               BatchStepEntry::of<CutmixStep>(
+                   "CutMix: pastes a rectangle of another image into each (Yun et al., 2019)"));
 }
 
 }  // namespace batch_step

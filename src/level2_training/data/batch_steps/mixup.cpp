@@ -31,8 +31,8 @@ class MixupStep final : public detail::MixingStep {
 namespace batch_step {
 
 void register_mixup(Registry<BatchStepEntry>& registry) {
-  registry.add("mixup",
-               BatchStepEntry::of<MixupStep>("weighted means of two samples (Zhang et al., 2018)"));
+  registry.add("mixup", BatchStepEntry::of<MixupStep>(
+                            "mixup: weighted means of two samples (Zhang et al., 2018)"));
 }
 
 }  // namespace batch_step

@@ -15,8 +15,8 @@ namespace {
 
 constexpr const char* kJudge = "its samples, read alone";
 
-/// Whether an array of shape `small` stands at the front, in every dimension from `d` on, of one of
-/// shape `large`; an element is `unit` of T.
+/// Whether an array of shape `small` is at the start, in every dimension from `d` on, of an array
+/// of shape `large`; an element is `unit` of T.
 template <class T>
 bool stands_in_front(const T* array, const Shape& small, const T* large_array, const Shape& large,
                      std::size_t d, std::int64_t unit) {

@@ -8,9 +8,9 @@
 
 namespace d5::detail {
 
-/// Whether every sample of `batch` is to the bit what `dataset` gives when it is asked for that one
-/// alone, by one thread, with the draws of `seed`. What pads a smaller sample is not looked at.
-/// Unknown where the sampler does not say which samples it gave.
+/// Whether every sample of `batch` is bitwise what `dataset` returns for it alone, on one thread,
+/// with the draws of `seed`. Padding is ignored. Unknown if the sampler does not give the samples'
+/// indices.
 [[nodiscard]] Verdict judge_batch(const Batch& batch, const Dataset& dataset, std::uint64_t seed);
 
 }  // namespace d5::detail

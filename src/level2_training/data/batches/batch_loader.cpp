@@ -15,7 +15,7 @@
 namespace d5::detail {
 namespace {
 
-/// Small enough that one slow sample keeps one thread, and not all of the batch.
+/// Pieces are so small that a slow sample delays one thread, not the whole batch.
 constexpr std::int64_t kPiecesPerThread = 4;
 
 }  // namespace
@@ -29,7 +29,7 @@ BatchLoader::BatchLoader(BatchSource source, int threads)
     }
   } catch (const std::system_error& error) {
     throw Unsupported(fmt::format(
-        "read ahead: {} threads were asked for, and the system makes {}: {}; ask for fewer",
+        "read ahead: {} threads were asked for, but the system starts only {}: {}; ask for fewer",
         threads, threads_.size(), error.what()));
   }
 }
@@ -73,8 +73,8 @@ std::shared_ptr<BatchMemory> BatchLoader::memory_of(std::int64_t size) {
   return memories_.emplace_back(std::make_shared<BatchMemory>(source_, size, pieces_));
 }
 
-/// Under the mutex: until `most` are in slots. Throws for the batch that is given next; for a later
-/// one it is tried again, and thrown, when that is asked for.
+/// Opens batches until `most` are in slots; called under the mutex. Throws for the next batch to be
+/// returned; an error of a later one is retried, and thrown, when that is next.
 void BatchLoader::open(std::size_t most) {
   Shared& shared = *shared_;
   while (shared.opened < plans_.size() && shared.opened - shared.given < most) {
@@ -93,8 +93,8 @@ void BatchLoader::open(std::size_t most) {
   }
 }
 
-/// Reads a piece of the first batch that has one left; false if none has. The mutex is held before
-/// and after.
+/// Reads the next piece of the first batch with a piece left; false if there is none. The mutex is
+/// held before and after the call.
 bool BatchLoader::Shared::read_piece(std::unique_lock<std::mutex>& lock) {
   while (next < opened && slot(next).taken == slot(next).memory->pieces()) ++next;
   if (next == opened) return false;
@@ -118,7 +118,7 @@ bool BatchLoader::Shared::read_piece(std::unique_lock<std::mutex>& lock) {
 }
 
 void BatchLoader::Shared::work(const std::stop_token& stop) {
-  // The threads that compute belong to the network.
+  // The compute threads are reserved for the network.
   ThreadPool::compute_alone();
   std::unique_lock lock(mutex);
   while (!stop.stop_requested()) {

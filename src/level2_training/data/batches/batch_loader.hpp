@@ -15,48 +15,48 @@
 
 namespace d5::detail {
 
-/// Gives a list of batches one after another. With threads they are read ahead of who asks, a few
-/// batches at most; without, by who asks. The bits, the order and the errors are the same.
+/// Returns a list of batches one after another. With threads a few batches are prefetched; without,
+/// the caller reads them. Bits, order and errors are the same.
 ///
-/// Thread safety: none; its own threads are its own business.
+/// Thread safety: none for callers; its own threads are synchronised.
 class BatchLoader {
  public:
   BatchLoader(BatchSource source, int threads);
-  /// Waits for its threads. Where reading ended what owns this (whoever lets go of an object last
-  /// does), the thread that reads goes on alone, and ends.
+  /// Waits for its threads. If reading destroys the owner (by releasing the last reference), the
+  /// reading thread continues alone, and ends.
   ~BatchLoader();
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
 
-  /// Gives these from now on. `plans`, and what they refer to, stay until `stop` or destruction.
+  /// Starts a new list. `plans`, and what they refer to, must stay until `stop` or destruction.
   void start(std::span<const BatchPlan> plans);
   [[nodiscard]] bool started() const { return !plans_.empty(); }
-  /// Forgets what was not given. When it returns nobody reads; batches that were given stay.
+  /// Drops batches that were not returned. Afterwards no thread reads; returned batches stay valid.
   void stop();
 
-  /// The next one, whose memory is used again once nobody holds it. There must be one.
-  /// Throws: what reading it threw; then it is stopped.
+  /// Returns the next batch, which must exist. Its memory is reused once it is released.
+  /// Throws: what reading it threw; the loader is then stopped.
   [[nodiscard]] std::shared_ptr<const Batch> next();
-  /// Throws: ValueError on a thread of its own, which would wait for itself.
+  /// Throws: ValueError on one of its own threads, which would wait for itself.
   void expect_outside() const;
 
  private:
-  /// Read ahead while the caller works on a batch of his: one that all threads are at, and one for
-  /// those that are done with it.
+  /// Number of batches prefetched while the caller uses one: one that all threads work on, and one
+  /// for threads that are done with it.
   static constexpr std::size_t kAhead = 2;
   struct Slot {
     std::shared_ptr<BatchMemory> memory;
     std::size_t taken = 0, done = 0;  // pieces
-    double begin = 0;                 // of the first piece
+    double begin = 0;                 // start time of the first piece
     bool complete = false;
   };
-  /// What the threads share; it stays until the last of them ends.
+  /// State shared by the threads; lives until the last of them ends.
   struct Shared {
-    std::mutex mutex;  // of all below
+    std::mutex mutex;  // guards everything below
     std::condition_variable_any opened_more;
     std::condition_variable completed, idle;
-    // Batches by number in `plans_`: those before `given` are given, those from there before
-    // `opened` are in slots, and the first with a piece that nobody took is not before `next`.
+    // Indices into `plans_`: batches before `given` were returned, those from there to `opened` are
+    // in slots, and `next` is at most the first one with a piece that no thread took.
     std::size_t given = 0, next = 0, opened = 0;
     std::array<Slot, kAhead> slots;
     int reading = 0;  // threads
@@ -71,7 +71,7 @@ class BatchLoader {
 
   BatchSource source_;
   std::int64_t pieces_;
-  std::vector<std::shared_ptr<BatchMemory>> memories_;  // free where nobody else has it
+  std::vector<std::shared_ptr<BatchMemory>> memories_;  // free if there is no other reference
   std::span<const BatchPlan> plans_;
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
   std::vector<std::jthread> threads_;

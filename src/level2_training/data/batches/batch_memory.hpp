@@ -12,7 +12,7 @@
 
 namespace d5::detail {
 
-/// What one batch is to hold.
+/// Content of one batch.
 struct BatchPlan {
   std::int64_t epoch = 0, index = 0;
   std::int64_t global_size = 0;  ///< as in `Batch`
@@ -20,20 +20,20 @@ struct BatchPlan {
   std::span<const std::int64_t> draws = {};  ///< `Draw::epoch` of each; empty: `epoch` of all
 };
 
-/// Where a sampler's batches come from.
+/// Source of a sampler's batches.
 struct BatchSource {
   std::shared_ptr<const Dataset> dataset;
   std::uint64_t seed = 0;
-  double pad = 0;        ///< behind what is shorter than the batch's longest
-  bool one_draw = true;  ///< of all samples of a batch: they can be read together
+  double pad = 0;        ///< padding value
+  bool one_draw = true;  ///< one draw for all samples of a batch: they can be read together
 };
 
-/// One batch's memory. Its pieces are read by any threads at the same time, and `complete` makes
-/// them the batch.
+/// Memory of one batch. Any threads may read its pieces concurrently; `complete` assembles the
+/// batch.
 class BatchMemory {
  public:
-  /// `pieces` at most, of samples that are read together; where each is a read of its own, they are
-  /// as many as samples.
+  /// At most `pieces` pieces, each read at once; if each sample needs a separate read, there are as
+  /// many pieces as samples.
   BatchMemory(const BatchSource& source, std::int64_t samples, std::int64_t pieces);
 
   [[nodiscard]] std::int64_t size() const { return batch_.size; }
@@ -41,11 +41,11 @@ class BatchMemory {
 
   /// `plan`'s spans stay until `complete`.
   void begin(const BatchPlan& plan);
-  /// What the data set throws is kept for `batch`.
+  /// Exceptions of the data set are kept for `batch`.
   void read(std::size_t piece) noexcept;
-  /// After all pieces, whose reading took so long together.
+  /// Call it after all pieces; `seconds` is their total reading time.
   void complete(double seconds) noexcept;
-  /// Throws: what reading threw, of several pieces the first one's.
+  /// Throws: what reading threw; the first piece's exception if there are several.
   [[nodiscard]] const Batch& batch() const;
 
  private:
@@ -56,7 +56,7 @@ class BatchMemory {
   BatchSource source_;
   BatchPlan plan_;
   std::vector<std::int64_t> samples_, draws_;
-  std::vector<std::vector<Tensor>> reads_;  // of each piece, one tensor a field
+  std::vector<std::vector<Tensor>> reads_;  // of each piece, one tensor per field
   std::vector<std::exception_ptr> errors_;  // of each piece, then of `complete`
   std::vector<PaddedField> padded_;
   Batch batch_;

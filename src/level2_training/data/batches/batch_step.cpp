@@ -57,9 +57,9 @@ class SteppedSampler final : public Sampler {
   void take_batches(int rank, int ranks) override { sampler_->take_batches(rank, ranks); }
 
  private:
-  /// Memory for batches of one size: of few, such as the full one and the tail's.
+  /// Memory for batches of one size. There are few sizes, such as the full one and the tail's.
   struct Buffer {
-    std::vector<std::vector<Tensor>> stages;  ///< what comes in, and out of each step
+    std::vector<std::vector<Tensor>> stages;  ///< input of the first step, and output of each
     Batch batch;
   };
 
@@ -95,7 +95,7 @@ class SteppedSampler final : public Sampler {
 }  // namespace
 
 void BatchStepOptions::declare(OptionList& options) {
-  options.add("batch_steps", batch_steps, "of training batches, one after another", "batch step");
+  options.add("batch_steps", batch_steps, "steps over training batches, in order", "batch step");
 }
 
 std::shared_ptr<Sampler> with_batch_steps(std::shared_ptr<Sampler> sampler,

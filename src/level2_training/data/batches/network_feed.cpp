@@ -52,7 +52,7 @@ class NextBatchKernel final : public Kernel {
       : feed_(std::move(feed)), fields_(std::move(fields)) {}
 
   void forward(OpContext& context) override {
-    // Who asks for random numbers is no constant, though it has no inputs.
+    // A node that draws random numbers is not constant, though it has no inputs.
     (void)context.services().random();
     for (std::size_t i = 0; i < fields_.size(); ++i) {
       if (!context.wants_output(i)) continue;
@@ -66,7 +66,7 @@ class NextBatchKernel final : public Kernel {
   std::vector<std::string> fields_;
 };
 
-/// The fields of the batch that the run is on: no inputs, one output a field.
+/// Operator without inputs whose outputs are the fields of the current batch.
 class NextBatch final : public MovingOperator {
  public:
   explicit NextBatch(const onnx::Node& node) : feed_(feed_of(node)) {
@@ -91,8 +91,8 @@ class NextBatch final : public MovingOperator {
   std::vector<std::string> fields_;
 };
 
-/// A node that writes `fields` of the feed's batch into tensors of the same names. It holds the
-/// feed's number, which means something in this process alone, and not the feed.
+/// A node that writes `fields` of the feed's batch to tensors of the same names. It stores the
+/// feed's number, which is valid in this process only, instead of the feed.
 onnx::Node next_batch_node(const std::shared_ptr<NetworkFeed>& feed,
                            const std::vector<std::string>& fields) {
   static std::once_flag added;
@@ -125,7 +125,8 @@ namespace d5 {
 NetworkFeed::NetworkFeed(GraphExecutor& executor, std::shared_ptr<Sampler> sampler)
     : executor_(executor), sampler_(std::move(sampler)) {
   pull(0);
-  // A sampler's first batch is its largest: all are, if they are enough for all draws.
+  // The first batch of a sampler is the largest. All have its size if the sizes add up to all
+  // draws.
   if (sampler_->law().draws == batch_->size * sampler_->batches()) even_size_ = batch_->size;
 }
 

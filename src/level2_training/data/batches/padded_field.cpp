@@ -29,8 +29,8 @@ std::vector<std::byte> element_of(DType dtype, double value, const std::string& 
   std::vector<std::byte> bytes(size_of(dtype));
   dispatch(PaddedTypes{}, dtype, who, [&]<class T>() {
     if (!holds<T>(value)) {
-      throw ValueError(
-          fmt::format("{}: pad is {}, which no {} is; choose another", who, value, name_of(dtype)));
+      throw ValueError(fmt::format("{}: pad is {}, which {} cannot represent; choose another", who,
+                                   value, name_of(dtype)));
     }
     const T element(static_cast<Arithmetic<T>>(value));
     std::memcpy(bytes.data(), &element, sizeof element);
@@ -42,8 +42,8 @@ std::int64_t product(std::span<const std::int64_t> dims) {
   return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>{});
 }
 
-/// Copies an array of shape `small` to the front, in every dimension, of one of shape `large`; an
-/// element is `unit` of T.
+/// Copies an array of shape `small` to the start, in every dimension, of an array of shape `large`;
+/// an element is `unit` of T.
 template <class T>
 void copy_to_front(const T* from, std::span<const std::int64_t> small, T* to,
                    std::span<const std::int64_t> large, std::int64_t unit) {

@@ -10,17 +10,16 @@
 
 namespace d5::detail {
 
-/// A field whose samples are each of a shape of their own, as one tensor: as large as the batch's
-/// largest in every open dimension, with padding behind what is smaller.
+/// A field with samples of different shapes as one tensor: as large as the batch's largest in every
+/// open dimension, with padding after smaller ones.
 class PaddedField {
  public:
-  /// Throws: ValueError where the element type cannot hold `pad`, TypeError where it has no
-  /// padding.
+  /// Throws: ValueError if the element type cannot hold `pad`; TypeError if it has no padding.
   PaddedField(const Dataset& dataset, std::size_t field, std::int64_t samples, double pad);
 
-  /// `reads[i][field()]` is sample i, {1, its shape...}. Allocates only where the batch is larger,
-  /// or of another shape, than those before.
-  /// Throws: ContractError for a tensor that is not as the field says; MemoryError.
+  /// Gathers sample i from `reads[i][field()]`, {1, its shape...}. Allocates only if the batch is
+  /// larger, or of another shape, than earlier ones.
+  /// Throws: ContractError for a tensor that does not match the field; MemoryError.
   void gather(std::span<const std::vector<Tensor>> reads);
 
   [[nodiscard]] std::size_t field() const { return field_; }
@@ -34,7 +33,7 @@ class PaddedField {
 
   std::string who_;
   std::size_t field_;
-  TensorDesc desc_;  // of one sample
+  TensorDesc desc_;  // for one sample
   std::vector<std::size_t> open_;
   std::vector<std::byte> pad_;         // one element; none of a string
   std::vector<std::int64_t> largest_;  // {samples, ...}

@@ -15,7 +15,7 @@ namespace {
 struct NpyOptions {
   std::string field = "data";
   void declare(OptionList& options) {
-    options.add("field", field, "what the array is called, for its file does not tell");
+    options.add("field", field, "field name of the array, which its file does not contain");
   }
 };
 
@@ -39,7 +39,7 @@ class NpyWriter final : public ContainerWriter {
   ReplacedFile file_;
 };
 
-/// One NumPy array, mapped into memory; dimension 0 is the sample. It keeps no names.
+/// One memory-mapped NumPy array; dimension 0 is the sample. It stores no names.
 class NpyContainer final : public Container {
  public:
   using Options = NpyOptions;

@@ -15,14 +15,14 @@
 namespace d5 {
 namespace {
 
-/// What stands beside the arrays where these do not say all of the fields.
+/// Member that describes fields which the arrays do not describe completely.
 constexpr const char* kFieldsMember = "d5.fields.json";
 constexpr std::string_view kExtension = ".npy";
 
 struct NpzOptions {
   detail::ZipWriter::Compression compression = detail::ZipWriter::Compression::none;
   void declare(OptionList& options) {
-    options.add("compression", compression, "of the arrays that are written", {"none", "deflate"});
+    options.add("compression", compression, "compression of written arrays", {"none", "deflate"});
   }
 };
 
@@ -56,7 +56,7 @@ class NpzWriter final : public ContainerWriter {
   ReplacedFile file_;
 };
 
-/// NumPy arrays in a zip archive, unpacked into memory; dimension 0 is the sample.
+/// NumPy arrays in a zip archive, decompressed into memory; dimension 0 is the sample.
 class NpzContainer final : public Container {
  public:
   using Options = NpzOptions;
@@ -111,7 +111,7 @@ namespace container {
 
 void register_npz(Registry<ContainerEntry>& registry) {
   registry.add("npz", ContainerEntry::of<NpzContainer>(
-                          "NumPy arrays in a zip archive, one a field, without pickles"));
+                          "NumPy arrays in a zip archive, one per field, without pickles"));
 }
 
 }  // namespace container

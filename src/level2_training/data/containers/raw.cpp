@@ -42,7 +42,7 @@ class RawWriter final : public ContainerWriter {
   ReplacedFile file_;
 };
 
-/// Tensors in a safetensors file, mapped into memory. A foreign file's tensors are fields.
+/// Tensors in a memory-mapped safetensors file. The tensors of a file not written by d5 are fields.
 class RawContainer final : public Container {
  public:
   [[nodiscard]] std::string extension() const override { return "safetensors"; }
@@ -96,8 +96,8 @@ class RawContainer final : public Container {
 namespace container {
 
 void register_raw(Registry<ContainerEntry>& registry) {
-  registry.add(
-      "raw", ContainerEntry::of<RawContainer>("tensors in safetensors files, mapped into memory"));
+  registry.add("raw",
+               ContainerEntry::of<RawContainer>("tensors in safetensors files, memory-mapped"));
 }
 
 }  // namespace container

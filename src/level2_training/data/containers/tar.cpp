@@ -27,7 +27,7 @@ struct TarOptions : detail::IndexOptions {
     IndexOptions::declare(options);
     options.add(
         "fields", fields,
-        "what is read of each sample, as files end: 'jpg,cls'; else all that the first has");
+        "file extensions to read of each sample: 'jpg,cls'; default: all of the first sample's");
   }
 };
 
@@ -111,7 +111,8 @@ class TarShard final : public detail::Shard {
     row.put(f, tensor.shape().dims(), {static_cast<const char*>(tensor.raw()), tensor.bytes()});
   }
 
-  /// The begin of a file of the field's own shape: the first sample's header, which most repeat.
+  /// The start of a file of the field's own shape: the header of the first sample, which most
+  /// repeat.
   [[nodiscard]] std::string usual_header(std::size_t field) const {
     const TensorDesc& desc = index_.fields[field].desc;
     if (desc.dtype == DType::string || !desc.shape.is_static()) return {};
@@ -121,13 +122,13 @@ class TarShard final : public detail::Shard {
       if (header.is_fortran || header.desc != desc) return {};
       return std::string(bytes.substr(0, header.begin));
     } catch (const Error&) {
-      return {};  // a label; or it is broken, and who reads it is told
+      return {};  // a label, or broken, which reading it reports
     }
   }
 
   std::shared_ptr<const detail::UnpackedFile> file_;
   detail::SampleIndex index_;
-  std::vector<std::string> usual_;  ///< headers of tensors; empty where there is none
+  std::vector<std::string> usual_;  ///< headers of tensors; empty if there is none
 };
 
 class TarWriter final : public ContainerWriter {
@@ -180,8 +181,8 @@ class TarWriter final : public ContainerWriter {
   std::size_t bytes_ = 0;
 };
 
-/// Files of a tar archive, as WebDataset groups them into samples. One that is packed by gzip is
-/// unpacked into memory.
+/// Files of a tar archive, grouped into samples as in WebDataset. An archive compressed by gzip is
+/// decompressed into memory.
 class TarContainer final : public Container {
  public:
   using Options = TarOptions;
@@ -268,7 +269,7 @@ namespace container {
 
 void register_tar(Registry<ContainerEntry>& registry) {
   registry.add(kTar, ContainerEntry::of<TarContainer>(
-                         "files of one stem in a tar archive are a sample (WebDataset)"));
+                         "WebDataset: files with one stem in a tar archive are a sample"));
 }
 
 }  // namespace container

@@ -20,7 +20,7 @@ struct TfRecordOptions : detail::IndexOptions {
   void declare(OptionList& options) {
     IndexOptions::declare(options);
     options.add("compression", compression,
-                "of a whole file that is written; one that is read tells itself",
+                "compression of a whole written file; detected when reading",
                 {"none", "gzip", "zlib"});
   }
 };
@@ -65,8 +65,8 @@ class TfRecordWriter final : public ContainerWriter {
   std::size_t bytes_ = 0;
 };
 
-/// TensorFlow's records, each a tf.train.Example. What an Example cannot say of a field (its type,
-/// its shape) is in the index beside the file.
+/// TensorFlow's records, each a tf.train.Example. Types and shapes that an Example cannot express
+/// are in the index beside the file.
 class TfRecordContainer final : public Container {
  public:
   using Options = TfRecordOptions;
@@ -91,7 +91,7 @@ class TfRecordContainer final : public Container {
     }
     std::vector<std::unique_ptr<detail::Shard>> shards;
     for (auto& file : all) {
-      // Where a file has no index, nor has it what only an index tells.
+      // A file without an index lacks the information that only an index has.
       if (!is_told && file.index->fields.empty()) {
         file.index->fields = found.fields();
         if (options_.index == Options::Use::write) {
@@ -151,8 +151,9 @@ class TfRecordContainer final : public Container {
 namespace container {
 
 void register_tfrecord(Registry<ContainerEntry>& registry) {
-  registry.add(kTfRecord, ContainerEntry::of<TfRecordContainer>(
-                              "TensorFlow's records of tf.train.Example, each with its checksum"));
+  registry.add(kTfRecord,
+               ContainerEntry::of<TfRecordContainer>(
+                   "TFRecord: TensorFlow's tf.train.Example records, each with its checksum"));
 }
 
 }  // namespace container

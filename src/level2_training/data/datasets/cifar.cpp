@@ -22,15 +22,15 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kPixels = 3 * 32 * 32;
 
-/// How one of the two sets lies in its files. A record is its labels, a byte each, and an image.
+/// File layout of one of the two sets. A record is its labels, a byte each, and an image.
 /// Source: Krizhevsky, "Learning Multiple Layers of Features from Tiny Images" (2009), the binary
 /// version of the files.
 struct CifarSet {
   std::string name, title;
   std::vector<std::string> train_files;
   std::string test_file;
-  std::size_t most_records;  ///< of a file
-  std::vector<int> classes;  ///< of each label of a record
+  std::size_t most_records;  ///< limit of a file
+  std::vector<int> classes;  ///< number of classes of each label of a record
   std::string summary;
 
   [[nodiscard]] std::size_t record() const { return classes.size() + kPixels; }
@@ -63,7 +63,7 @@ const CifarSet& cifar100() {
   return set;
 }
 
-/// Means and deviations of the 50,000 training images' pixels in each channel, scaled to [0, 1].
+/// Means and standard deviations of the 50,000 training images per channel, scaled to [0, 1].
 struct CifarOptions : DatasetOptions {
   std::string data;
   bool download = false;
@@ -72,13 +72,13 @@ struct CifarOptions : DatasetOptions {
   CifarOptions(std::vector<double> mean, std::vector<double> deviation)
       : mean(std::move(mean)), deviation(std::move(deviation)) {}
   void declare(OptionList& options) {
-    options.add("data", data,
-                "folder of the files, or the published .tar.gz; else where 'd5 data list' finds "
-                "them");
-    options.add("download", download, "fetches the .tar.gz, into the folder or else the cache");
-    options.add("mean", mean, "taken from the pixels of each channel, which are from 0 to 1");
-    options.add("deviation", deviation, "the pixels of each channel are divided by it",
-                {.above = 0});
+    options.add(
+        "data", data,
+        "folder of the files, or the published .tar.gz; default: where 'd5 data list' finds them");
+    options.add("download", download, "download the .tar.gz to the folder, or to the cache");
+    options.add("mean", mean, "mean of each channel, subtracted from pixels in [0, 1]");
+    options.add("deviation", deviation,
+                "standard deviation of each channel; pixels are divided by it", {.above = 0});
     DatasetOptions::declare(options);
   }
 };
@@ -99,7 +99,7 @@ struct Cifar100Options : CifarOptions {
   [[nodiscard]] std::size_t label() const { return std::size_t(labels); }
 };
 
-/// Adds the records of one file, of which label number `label` is taken.
+/// Appends the records of one file, with label number `label`.
 void append(const CifarSet& set, std::size_t label, std::string_view bytes, const std::string& path,
             detail::LabelledPixels& into) {
   const auto fail = [&](const std::string& what) {
@@ -127,7 +127,7 @@ void append(const CifarSet& set, std::size_t label, std::string_view bytes, cons
   }
 }
 
-/// The file's content, unpacked if it is packed; no more than one record too many.
+/// The file's content, decompressed if necessary; limited to one record above the maximum.
 std::string unpacked(const CifarSet& set, const std::string& file, const std::string& path) {
   detail::GzipReader reader(file, path);
   const std::size_t most = (set.most_records + 1) * set.record();
@@ -136,7 +136,7 @@ std::string unpacked(const CifarSet& set, const std::string& file, const std::st
   return bytes;
 }
 
-/// A part from a folder: those of `files` that are there, of which the first has to be.
+/// Reads a part from a folder: the existing ones of `files`; the first must exist.
 detail::LabelledPixels read_folder(const CifarSet& set, std::size_t label,
                                    const std::string& folder, const std::vector<std::string>& files,
                                    const Interrupt& interrupt) {
@@ -147,7 +147,7 @@ detail::LabelledPixels read_folder(const CifarSet& set, std::size_t label,
                        fs::exists(fs::path(folder) / (name + ".gz"), ignored);
     if (!there && name != files.front()) continue;
     const std::string path = detail::data_file(folder, name);
-    // What packs twice as large as the most that it may hold is many members that hold nothing.
+    // A compressed file twice as large as its largest valid content consists of many empty members.
     const std::string file = read_file(path, 2 * set.most_records * set.record(), interrupt);
     append(set, label, unpacked(set, file, path), path, part);
     part.files.push_back(
@@ -188,7 +188,7 @@ Parts read_archive(const CifarSet& set, std::size_t label, const std::string& pa
   return parts;
 }
 
-/// The folder, or the archive in it where it holds no files themselves.
+/// The folder, or the archive in it if it contains no files of the data set.
 std::string place_of(const CifarSet& set, const CifarOptions& options, const Interrupt& interrupt) {
   std::string folder = options.data.empty() ? found_data(set.name) : options.data;
   if (options.download) {

@@ -13,11 +13,11 @@ struct ContainerOptions : DatasetOptions {
 
   void declare(OptionList& options) {
     options.add("train", train,
-                "what 'd5 data convert' wrote, or somebody else: a file, a folder of files, a "
-                "pattern such as 'train-*.tar', or the name whose shards they are");
-    options.add("test", test, "the same of the test part; without, there is none");
-    options.add("format", format, "else as the files' names end ('d5 list containers')",
-                "container");
+                "training part, from 'd5 data convert' or another program: a file, a folder of "
+                "files, a pattern such as 'train-*.tar', or the common name of shards");
+    options.add("test", test, "test part, likewise; default: none");
+    options.add("format", format,
+                "container format ('d5 list containers'); default: by file extension", "container");
     DatasetOptions::declare(options);
   }
 };
@@ -39,8 +39,8 @@ namespace dataset {
 
 void register_container(Registry<DatasetEntry>& registry) {
   registry.add("container", DatasetEntry::with<ContainerOptions>(
-                                "samples from files that 'd5 data convert' writes: TFRecord, tar, "
-                                "safetensors, NumPy",
+                                "samples from container files, as 'd5 data convert' writes them: "
+                                "TFRecord, tar, safetensors, NumPy",
                                 container_pair));
 }
 

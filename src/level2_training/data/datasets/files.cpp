@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images of one's own: folders of classes, or a list of files.
+// Image files of the user: folders of classes, or a list of files.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -22,16 +22,17 @@ struct FilesOptions : DatasetOptions {
 
   void declare(OptionList& options) {
     options.add("data", data,
-                "a folder of classes' folders, or a text file with 'PATH LABEL' in each line, "
-                "paths from where it lies");
-    options.add("test", test, "the same of the test part; without, there is none");
-    options.add("classes", classes, "labels of a list are below it; 0: as many as come",
+                "a folder with one folder per class, or a text file of lines 'PATH LABEL' with "
+                "paths relative to it");
+    options.add("test", test, "test part, likewise; default: none");
+    options.add("classes", classes,
+                "number of classes of a list, whose labels must be below it; 0: as many as occur",
                 {.least = 0});
     DatasetOptions::declare(options);
   }
 };
 
-/// The first folder below the data set's own.
+/// The first folder below the data set's folder.
 std::string class_of(const EncodedFile& file) {
   const fs::path name(file.name);
   if (name.has_parent_path()) return name.begin()->string();
@@ -39,7 +40,7 @@ std::string class_of(const EncodedFile& file) {
       fmt::format("dataset files: '{}' is in no class's folder", printable(file.path)));
 }
 
-/// A path, which may have spaces in it, and after the last space the label.
+/// Parses a path, which may contain spaces, and the label after the last space.
 EncodedFile parse_line(std::string_view line, const std::string& place, std::int64_t classes) {
   const auto fail = [&](const std::string& what) {
     throw FormatError(fmt::format("{}: {}; expected PATH LABEL", place, what));
@@ -55,7 +56,7 @@ EncodedFile parse_line(std::string_view line, const std::string& place, std::int
                    .name = std::string(line.substr(0, line.find_last_not_of(" \t", gap) + 1))};
   const auto [rest, error] = std::from_chars(word.begin(), word.end(), file.label);
   if (error != std::errc() || rest != word.end() || file.label < 0) {
-    fail(fmt::format("label '{}' is no number from 0", printable(word)));
+    fail(fmt::format("label '{}' is not a number of at least 0", printable(word)));
   }
   if (classes > 0 && file.label >= classes) {
     fail(fmt::format("label {}, but labels are 0 to {} (classes={})", file.label, classes - 1,
@@ -118,7 +119,7 @@ namespace dataset {
 void register_files(Registry<DatasetEntry>& registry) {
   registry.add("files",
                DatasetEntry::with<FilesOptions>(
-                   "images of one's own, as files: a folder a class, or a list", open_files));
+                   "image files of your own: one folder per class, or a list", open_files));
 }
 
 }  // namespace dataset

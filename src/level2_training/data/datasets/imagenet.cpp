@@ -23,9 +23,9 @@
 namespace d5::detail {
 namespace {
 
-/// Images in TFRecord files as published ones of ImageNet have them: of each Example
-/// "image/encoded" and "image/class/label", and "image/filename" as its name. Becomes "image", a
-/// scalar of strings, and "label" int64: `first_label` is written for the first class, which
+/// Images in TFRecord files, in the form of published ImageNet files. Each Example has
+/// "image/encoded", "image/class/label", and "image/filename" as its name. The fields are "image",
+/// a scalar of strings, and "label" int64. The files write `first_label` for the first class, which
 /// becomes `label_offset`.
 ///
 /// Source: TensorFlow, models/research/inception, build_imagenet_data.py.
@@ -34,7 +34,8 @@ class ImageRecords final : public Dataset {
   struct Labels {
     std::int64_t first_label = 1, label_offset = 0;
   };
-  /// Reads where the records are, and none of them: by their lengths, or the indices beside.
+  /// Finds the positions of the records by their lengths, or from the index files, and reads no
+  /// record.
   /// Throws: IoError, FormatError with file and byte, Interrupted.
   ImageRecords(std::string name, const std::vector<std::string>& files, Labels labels,
                const Interrupt& interrupt);
@@ -81,13 +82,13 @@ ImageRecords::ImageRecords(std::string name, const std::vector<std::string>& fil
 std::int64_t ImageRecords::label(std::int64_t written, std::int64_t index) const {
   if (written >= labels_.first_label) return written - labels_.first_label + labels_.label_offset;
   throw FormatError(fmt::format(
-      "dataset {}: sample {} ({}) has the label {}, but they are said to count from "
-      "{}; give first_label={}",
+      "dataset {}: sample {} ({}) has the label {}, but first_label says that they count from {}; "
+      "give first_label={}",
       name_, index, printable(sample_name(index)), written, labels_.first_label, written));
 }
 
 std::vector<std::int64_t> ImageRecords::labels(std::string_view field) const {
-  if (field != "label") return Dataset::labels(field);  // which says what is wrong
+  if (field != "label") return Dataset::labels(field);  // throws the error
   std::vector<std::int64_t> all = records_->labels(kLabel);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = label(all[i], std::int64_t(i));
   return all;
@@ -118,33 +119,32 @@ struct ImagenetOptions : DatasetOptions {
   std::int64_t label_offset = 0, first_label = 1;
 
   void declare(OptionList& options) {
-    options.add("data", data,
-                "the training images: a folder of class folders, or of images whose names begin "
-                "with their class; ILSVRC2012_img_train.tar as it is; TFRecord files; or a folder "
-                "that holds one of these and the test part; else where 'd5 data list' finds it");
+    options.add(
+        "data", data,
+        "training images: a folder of class folders, or of images whose names begin with their "
+        "class; the original ILSVRC2012_img_train.tar; TFRecord files; or a folder that holds one "
+        "of these and the test part; default: where 'd5 data list' finds it");
     options.add("val", val,
-                "the test part, likewise; else what stands beside: the folder 'val', "
-                "ILSVRC2012_img_val.tar, validation-*-of-*");
+                "test part, likewise; default: the folder 'val', ILSVRC2012_img_val.tar or "
+                "validation-*-of-* beside the training images");
     options.add("val_synsets", val_synsets,
-                "a file with the class of each test image, a line each in the order of their "
-                "names, where folders and names do not tell it");
+                "file with the class of each test image, one line each in the order of their "
+                "names, if folders and names do not contain it");
     options.add("label_offset", label_offset,
-                "the first class's label: 1 where labels are to be those of published TFRecords",
-                {.least = 0});
-    options.add("first_label", first_label, "what TFRecords hold for the first class",
-                {.least = 0});
+                "label of the first class; 1 for the labels of published TFRecords", {.least = 0});
+    options.add("first_label", first_label, "label of the first class in TFRecords", {.least = 0});
     DatasetOptions::declare(options);
   }
 };
 
-/// "n01440764": a synset of WordNet, as the classes are called.
+/// Whether the word is a synset of WordNet, which names a class: "n01440764".
 bool is_synset(std::string_view word) {
   constexpr std::size_t kDigits = 8;
   return word.size() == 1 + kDigits && word[0] == 'n' &&
          std::ranges::all_of(word.substr(1), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// The folder that it is in, or what its own name begins with: "n01440764_10026.JPEG".
+/// The file's folder, or the start of its own name: "n01440764_10026.JPEG".
 std::string synset_of(const EncodedFile& file) {
   const fs::path name(file.name);
   const std::string folder = name.parent_path().filename().string();
@@ -158,7 +158,7 @@ std::string synset_of(const EncodedFile& file) {
       printable(file.path)));
 }
 
-/// Puts each file into the folder of its class, which a line of `path` says.
+/// Assigns each file to the class given by its line in `path`.
 void take_synsets(const std::string& path, std::vector<EncodedFile>& files) {
   std::istringstream words(read_file(path, memory_budget()));
   std::size_t count = 0;
@@ -185,7 +185,7 @@ std::vector<EncodedFile> images_in(const std::string& place, const Interrupt& in
                              published_data().at("imagenet").by_hand));
 }
 
-/// Where a part is in `folder`; empty if it is not.
+/// Location of a part in `folder`; empty if it is missing.
 std::string place_in(const std::string& folder, const char* images, const char* archive,
                      const char* records) {
   std::error_code ignored;
@@ -195,7 +195,7 @@ std::string place_in(const std::string& folder, const char* images, const char* 
   return detail::shards_of(base / records).empty() ? "" : base / records;
 }
 
-/// Opens parts, of which the first that is of files tells the classes of all.
+/// Opens parts; the first one from files defines the classes of all.
 class Parts {
  public:
   Parts(const ImagenetOptions& options, const Interrupt& interrupt)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MNIST, and the sets that came to take its place: the same files of the same size.
+// MNIST, and its drop-in replacements: the same files of the same sizes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace {
 constexpr std::int64_t kEdge = 28;
 constexpr int kClasses = 10;
 
-/// A data set of this format: its name, and how messages call it.
+/// A data set of this format, with its name and its name in messages.
 struct IdxSet {
   std::string name, title;
 };
 
-/// What one of them may be told; `mean` and `deviation` are those of its 60,000 training images'
+/// Options of these data sets; `mean` and `deviation` are those of the 60,000 training images'
 /// pixels, scaled to [0, 1].
 struct IdxOptions : DatasetOptions {
   std::string data;
@@ -31,10 +31,11 @@ struct IdxOptions : DatasetOptions {
 
   IdxOptions(double mean, double deviation) : mean(mean), deviation(deviation) {}
   void declare(OptionList& options) {
-    options.add("data", data, "folder of the files; else where 'd5 data list' finds them");
-    options.add("download", download, "fetches the files, into the folder or else the cache");
-    options.add("mean", mean, "taken from every pixel, which are from 0 to 1");
-    options.add("deviation", deviation, "every pixel is divided by it", {.above = 0});
+    options.add("data", data, "folder of the files; default: where 'd5 data list' finds them");
+    options.add("download", download, "download the files to the folder, or to the cache");
+    options.add("mean", mean, "mean, subtracted from pixels in [0, 1]");
+    options.add("deviation", deviation, "standard deviation; pixels are divided by it",
+                {.above = 0});
     DatasetOptions::declare(options);
   }
 };
@@ -55,7 +56,8 @@ struct MnistOptions : IdxOptions {
   MnistOptions() : IdxOptions(0.1307, 0.3081) {}
   void declare(OptionList& options) {
     IdxOptions::declare(options);
-    options.add("subset", subset, "the whole set, the sample that d5 carries, or what is there",
+    options.add("subset", subset,
+                "the whole set, the sample that comes with d5, or whichever is available",
                 {"any", "whole", "sample"});
   }
 };
@@ -108,7 +110,7 @@ DatasetPair open_mnist(const Origin& origin, const IdxSet& set, const IdxOptions
   return options.parts_of({part("train"), part("t10k")});
 }
 
-/// The folder that is named or found, with the files fetched into it if they shall be; else empty.
+/// The given or found folder, after a download if that is allowed; otherwise empty.
 std::string folder_of(const IdxSet& set, const IdxOptions& options, const Interrupt& interrupt) {
   const std::string folder = options.data.empty() ? found_data(set.name) : options.data;
   if (!options.download) return folder;
@@ -130,7 +132,7 @@ DatasetEntry entry_of(const IdxSet& set, const std::string& summary) {
       });
 }
 
-/// The files that are named or found, else the sample that d5 carries.
+/// The given or found files, otherwise the sample included in d5.
 Origin mnist_origin(const IdxSet& set, const MnistOptions& options, const Interrupt& interrupt) {
   if (options.subset == Subset::sample && (options.download || !options.data.empty())) {
     throw ValueError(
@@ -157,8 +159,8 @@ namespace dataset {
 void register_mnist(Registry<DatasetEntry>& registry) {
   const IdxSet mnist{"mnist", "MNIST"};
   registry.add(mnist.name, DatasetEntry::with<MnistOptions>(
-                               "handwritten digits, 28x28, 10 classes, 60,000 + 10,000 "
-                               "(LeCun et al., 1998); a sample is carried",
+                               "handwritten digits, 28x28, 10 classes, 60,000 + 10,000 (LeCun et "
+                               "al., 1998); a sample comes with d5",
                                [mnist](const Interrupt& interrupt, const MnistOptions& options) {
                                  return open_mnist(mnist_origin(mnist, options, interrupt), mnist,
                                                    options, interrupt);

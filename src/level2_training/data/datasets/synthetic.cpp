@@ -25,15 +25,17 @@ struct SyntheticOptions : DatasetOptions {
     options.add("fields", fields,
                 "NAME TYPE [SHAPE] LAW, ...; laws are normal [MEAN DEVIATION], uniform [LOW HIGH], "
                 "below N, constant VALUE");
-    options.add("size", size, "training samples", {.least = 1});
-    options.add("test_size", test_size, "test samples", {.least = 0});
-    options.add("cached", cached, "made once and kept in memory, not each time they are read");
-    options.add("seed", seed, "of all values");
+    options.add("size", size, "number of training samples", {.least = 1});
+    options.add("test_size", test_size, "number of test samples", {.least = 0});
+    options.add(
+        "cached", cached,
+        "generate samples once and keep them in memory, instead of each time they are read");
+    options.add("seed", seed, "seed of all values");
     DatasetOptions::declare(options);
   }
 };
 
-/// How the elements of a field are drawn.
+/// Distribution of a field's elements.
 struct Law {
   enum class Kind { normal, uniform, below, constant } kind;
   double a = 0, b = 0;  ///< mean and deviation; low and high; bound; value
@@ -56,7 +58,7 @@ struct Law {
 struct LawName {
   Law::Kind kind;
   std::size_t least, most;  ///< numbers behind it
-  double a, b;              ///< where they are not given
+  double a, b;              ///< defaults
 };
 
 const std::map<std::string, LawName>& law_names() {
@@ -117,14 +119,15 @@ class FieldWords {
     double value = 0;
     const auto [rest, error] = std::from_chars(word.begin(), word.end(), value);
     if (error != std::errc() || rest != word.end()) {
-      fail(fmt::format("'{}' is no number", printable(word)));
+      fail(fmt::format("'{}' is not a number", printable(word)));
     }
     return value;
   }
 
   [[nodiscard]] Shape shape(std::string_view word) const {
     const auto shape = detail::shape_in(word);
-    if (!shape) fail(fmt::format("'{}' is no shape, expected sizes as 3x32x32", printable(word)));
+    if (!shape)
+      fail(fmt::format("'{}' is not a shape, expected sizes as 3x32x32", printable(word)));
     if (std::ranges::any_of(*shape, [](std::int64_t dim) { return dim < 1; })) {
       fail("a dimension is at least 1");
     }
@@ -136,7 +139,7 @@ class FieldWords {
   std::size_t next_ = 0;
 };
 
-/// Each sample a random stream of its own for each field: element by element, row by row.
+/// Random samples. Each sample has its own random stream per field: element by element, row by row.
 class SyntheticDataset final : public Dataset {
  public:
   SyntheticDataset(std::string name, std::int64_t size, const SyntheticOptions& options)
@@ -170,7 +173,7 @@ class SyntheticDataset final : public Dataset {
   [[nodiscard]] std::int64_t size() const override { return size_; }
   [[nodiscard]] const std::vector<Field>& fields() const override { return fields_; }
 
-  /// The same in every epoch: `draw` is for what is random about a sample, not for the sample.
+  /// Gives the same values in every epoch: `draw` is for augmentation, not for the sample.
   void read(std::span<const std::int64_t> indices, const Draw&,
             std::span<Tensor> batch) const override {
     detail::check_batch(*this, indices, batch);
@@ -196,10 +199,10 @@ class SyntheticDataset final : public Dataset {
   std::string words_;
   std::vector<Field> fields_;
   std::vector<Law> laws_;
-  std::vector<std::string> streams_;  ///< of the fields; the two parts differ
+  std::vector<std::string> streams_;  ///< one per field; the two parts differ
 };
 
-/// All samples of `dataset`, in memory.
+/// Copies all samples of `dataset` into memory.
 std::shared_ptr<const Dataset> kept(const Dataset& dataset, const Interrupt& interrupt) {
   std::vector<Tensor> all = empty_batch(dataset, dataset.size());
   for (std::int64_t index = 0; index < dataset.size(); ++index) {
@@ -231,7 +234,7 @@ namespace dataset {
 void register_synthetic(Registry<DatasetEntry>& registry) {
   registry.add("synthetic",
                DatasetEntry::with<SyntheticOptions>(
-                   "made of random numbers: any fields, of any type and law", open_synthetic));
+                   "random numbers: any fields, with any type and distribution", open_synthetic));
 }
 
 }  // namespace dataset

@@ -19,20 +19,22 @@ struct TextOptions : DatasetOptions {
   double test_share = 0.1;
 
   void declare(OptionList& options) {
-    options.add("data", data, "a file; its bytes are the tokens, 0 to 255");
-    options.add("length", length, "tokens of a sample", {.least = 1});
-    options.add("stride", stride, "from one sample's first token to the next one's; 0: the length",
+    options.add("data", data, "file whose bytes are the tokens, 0 to 255");
+    options.add("length", length, "tokens per sample", {.least = 1});
+    options.add("stride", stride,
+                "distance between the first tokens of successive samples; 0: the length",
                 {.least = 0});
-    options.add("test_share", test_share, "of the bytes, at the file's end",
+    options.add("test_share", test_share,
+                "share of the bytes, at the end of the file, that are the test part",
                 {.least = 0, .below = 1});
     DatasetOptions::declare(options);
   }
 };
 
-/// "tokens" int64 {length} and "label", each token's successor.
+/// Fields "tokens" int64 {length} and "label", the successor of each token.
 class TextDataset final : public Dataset {
  public:
-  /// Shares `text`, of which its tokens are [begin, end).
+  /// Shares `text`; its tokens are [begin, end).
   TextDataset(std::string name, std::shared_ptr<const std::string> text, std::size_t begin,
               std::size_t end, const TextOptions& options, Artefact file)
       : name_(std::move(name)),
@@ -42,7 +44,7 @@ class TextDataset final : public Dataset {
         stride_(options.stride > 0 ? options.stride : options.length),
         file_(std::move(file)),
         fields_{{"tokens", {DType::int64, {length_}}}, {"label", {DType::int64, {length_}}}} {
-    // One token more than a sample's length: the last one's successor.
+    // One token more than the length of a sample: the successor of the last one.
     const auto tokens = std::int64_t(end - begin);
     if (tokens <= length_) {
       throw ValueError(fmt::format(
@@ -112,7 +114,7 @@ namespace dataset {
 void register_text(Registry<DatasetEntry>& registry) {
   registry.add("text",
                DatasetEntry::with<TextOptions>(
-                   "a file's bytes as tokens, in sequences, to predict the next one", open_text));
+                   "bytes of a file as token sequences, for next-token prediction", open_text));
 }
 
 }  // namespace dataset

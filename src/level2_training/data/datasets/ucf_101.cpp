@@ -29,26 +29,27 @@ struct UcfOptions : DatasetOptions {
 
   void declare(OptionList& options) {
     options.add("data", data,
-                "folder of the classes' folders, in which a video is v_NAME.avi, or a folder "
-                "v_NAME of its pictures; else where 'd5 data list' finds it");
+                "folder with one folder per class, in which a video is v_NAME.avi or a folder "
+                "v_NAME of its frames; default: where 'd5 data list' finds it");
     options.add("lists", lists,
-                "folder of classInd.txt, trainlist01.txt and so on; else 'ucfTrainTestlist' in "
+                "folder of classInd.txt, trainlist01.txt and so on; default: 'ucfTrainTestlist' in "
                 "that folder or beside it");
-    options.add("split", split, "which of the three lists", {.least = 1, .most = 3});
-    options.add("frames", clip.frames, "pictures of a clip", {.least = 1, .most = 65536});
-    options.add("stride", clip.stride, "from one picture to the next", {.least = 1, .most = 65536});
-    options.add("height", clip.height, "of the pictures, with width; 0: as they are",
+    options.add("split", split, "number of the train/test split, 1 to 3", {.least = 1, .most = 3});
+    options.add("frames", clip.frames, "frames per clip", {.least = 1, .most = 65536});
+    options.add("stride", clip.stride, "distance between successive frames of a clip",
+                {.least = 1, .most = 65536});
+    options.add("height", clip.height, "height of the frames, given with width; 0: the video's",
                 {.least = 0, .most = 65536});
-    options.add("width", clip.width, "see height", {.least = 0, .most = 65536});
+    options.add("width", clip.width, "width of the frames, given with height",
+                {.least = 0, .most = 65536});
     options.add("start", clip.start,
-                "where a training clip begins: drawn each time, or so that it is in the middle, as "
-                "a test clip always is",
+                "position of a training clip: random, or in the middle, as for every test clip",
                 {"random", "middle"});
     DatasetOptions::declare(options);
   }
 };
 
-/// The lines of a list that are not empty, with their place for messages.
+/// The non-empty lines of a list, with their positions for messages.
 std::vector<std::pair<std::string, std::string>> lines_of(const std::string& path) {
   std::istringstream text(read_file(path, memory_budget()));
   std::vector<std::pair<std::string, std::string>> lines;
@@ -66,10 +67,10 @@ std::int64_t number_in(std::string_view text, const std::string& place) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value >= 1) return value;
   throw FormatError(
-      fmt::format("{}: '{}' is no class, which count from 1", place, printable(text)));
+      fmt::format("{}: '{}' is not a class number, which counts from 1", place, printable(text)));
 }
 
-/// Labels, from 0, by the classes' names: lines "1 ApplyEyeMakeup".
+/// Maps class names to labels from 0; the lines are "1 ApplyEyeMakeup".
 std::map<std::string, std::int64_t> read_classes(const std::string& path) {
   std::map<std::string, std::int64_t> classes;
   for (const auto& [place, line] : lines_of(path)) {
@@ -86,7 +87,7 @@ std::map<std::string, std::int64_t> read_classes(const std::string& path) {
   return classes;
 }
 
-/// Lines "ApplyEyeMakeup/v_ApplyEyeMakeup_g08_c01.avi 1"; a test list has no labels.
+/// Reads lines "ApplyEyeMakeup/v_ApplyEyeMakeup_g08_c01.avi 1"; a test list has no labels.
 std::vector<LabelledVideo> read_split(const std::string& path, const std::string& folder,
                                       const std::map<std::string, std::int64_t>& classes) {
   std::vector<LabelledVideo> videos;
@@ -117,7 +118,7 @@ std::vector<LabelledVideo> read_split(const std::string& path, const std::string
   return videos;
 }
 
-/// The folder of lists: what was given, or where the published archives leave it.
+/// The folder of lists: the given one, or its place in the published archives.
 std::string lists_of(const UcfOptions& options, const fs::path& folder) {
   if (!options.lists.empty()) return options.lists;
   std::error_code ignored;
@@ -163,10 +164,10 @@ DatasetPair open_ucf_101(const Interrupt&, const UcfOptions& options) {
 namespace dataset {
 
 void register_ucf_101(Registry<DatasetEntry>& registry) {
-  registry.add("ucf-101", DatasetEntry::with<UcfOptions>(
-                              "clips of videos, 101 human actions, 9,537 + 3,783 (Soomro et al., "
-                              "2012)",
-                              open_ucf_101));
+  registry.add(
+      "ucf-101",
+      DatasetEntry::with<UcfOptions>(
+          "video clips of 101 human actions, 9,537 + 3,783 (Soomro et al., 2012)", open_ucf_101));
 }
 
 }  // namespace dataset

@@ -8,7 +8,7 @@
 namespace d5::detail {
 namespace {
 
-/// Numbers of bytes that may end early: 0 beyond the end.
+/// Reads numbers from bytes that may end early: 0 beyond the end.
 class ExifBytes {
  public:
   ExifBytes(std::span<const std::byte> bytes, bool little) : bytes_(bytes), little_(little) {}

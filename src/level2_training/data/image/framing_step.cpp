@@ -37,7 +37,7 @@ void FramingStep::run(StepRun& run) const {
   const SampleView out = run.output(
       image.dtype, image_dims(image.dtype, channels_of(image), part.size.height, part.size.width));
   if (!part.resizes()) return copy_frame(image, at.row(), part, fill(), out);
-  // Pixels outside of the rectangle play no part: as if it had been cut out first.
+  // Ignores pixels outside of the rectangle, as if it had been cut out first.
   const BytePixels pixels{
       .data = image.as<std::uint8_t>() + part.top * at.row() + part.left * at.pixel,
       .height = part.height,

@@ -9,20 +9,20 @@
 
 namespace d5::detail {
 
-/// A rectangle of an image, which may reach over its borders, and the size that it becomes.
+/// A rectangle of an image, which may exceed its borders, and its target size.
 struct Frame {
   std::int64_t top = 0, left = 0, height = 0, width = 0;
   ImageSize size = {};
   [[nodiscard]] bool resizes() const { return size.height != height || size.width != width; }
 };
 
-/// What a framing step keeps: a resampler.
+/// Per-thread memory of a framing step: a resampler.
 struct FramingMemory : StepRun::Memory {
   Resampler resampler;
 };
 
-/// A step that shows one rectangle of an image, at another size or its own. Where it reaches over
-/// the borders there are `fill()`s.
+/// A step that returns one rectangle of an image, resized or not. Outside the image it is filled
+/// with `fill()`.
 class FramingStep : public SampleStep {
  public:
   [[nodiscard]] virtual Frame frame(const ImageSize& image, RandomStream& random) const = 0;
@@ -33,8 +33,7 @@ class FramingStep : public SampleStep {
   void run(StepRun& run) const override;
 };
 
-/// `frame` of `image`, whose rows begin `stride` bytes after each other, without resizing, the same
-/// element type.
+/// Copies `frame` of `image`, with rows `stride` bytes apart, without resizing or conversion.
 void copy_frame(const SampleView& image, std::int64_t stride, const Frame& frame, double fill,
                 const SampleView& out);
 

@@ -8,9 +8,9 @@
 
 namespace d5::detail {
 
-/// How an image lies in memory: `planes` one after another, of rows, of pixels of `pixel` bytes.
-/// uint8 {height, width, channels} is one plane whose pixels hold all channels; float32 {channels,
-/// height, width} is a plane for each channel.
+/// Memory layout of an image: `planes` of rows of pixels of `pixel` bytes. uint8 {height, width,
+/// channels} is one plane whose pixels hold all channels; float32 {channels, height, width} is one
+/// plane per channel.
 struct ImageLayout {
   std::int64_t planes = 1, height = 0, width = 0, pixel = 0;
   [[nodiscard]] std::int64_t row() const { return width * pixel; }
@@ -19,15 +19,15 @@ struct ImageLayout {
 
 [[nodiscard]] inline bool channels_last(DType dtype) { return dtype == DType::uint8; }
 [[nodiscard]] ImageLayout layout_of(const SampleView& image);
-/// Of an image of that type and number of channels: {height, width, channels} or {channels, height,
-/// width}.
+/// Dimensions of an image of that type and number of channels: {height, width, channels} or
+/// {channels, height, width}.
 [[nodiscard]] std::array<std::int64_t, 3> image_dims(DType dtype, std::int64_t channels,
                                                      std::int64_t height, std::int64_t width);
 [[nodiscard]] std::int64_t channels_of(const SampleView& image);
 
-/// Throws: TypeError, ShapeError where `in` is no image.
+/// Throws: TypeError, ShapeError if `in` is not an image.
 void expect_image(const TensorDesc& in);
-/// Throws: TypeError where `in` is no image of bytes.
+/// Throws: TypeError if `in` is not an image of bytes.
 void expect_bytes(const TensorDesc& in);
 /// `in` with another height and width; kUnknownDim: open.
 [[nodiscard]] TensorDesc resized(const TensorDesc& in, std::int64_t height, std::int64_t width);
@@ -35,13 +35,13 @@ void expect_bytes(const TensorDesc& in);
 [[nodiscard]] std::int64_t width_of(const TensorDesc& image);
 [[nodiscard]] std::int64_t channels_of(const TensorDesc& image);
 
-/// A value of every element's type, as bytes: of a byte rounded.
+/// A fill value in every element type, as bytes; rounded for bytes.
 struct Fill {
   Fill(DType dtype, double value);
   std::array<std::uint8_t, 4> bytes{};
   std::int64_t size = 0;
 };
-/// `count` bytes of `fill` again and again.
+/// Fills `count` bytes with `fill`, repeated.
 void fill_bytes(std::uint8_t* to, std::int64_t count, const Fill& fill);
 /// A rectangle of all planes.
 void fill_rectangle(const SampleView& image, std::int64_t top, std::int64_t left,

@@ -13,7 +13,7 @@
 namespace d5::detail {
 namespace {
 
-/// Logarithm of a number of Gamma(shape, 1), which itself may be too small for a double.
+/// The logarithm of a Gamma(shape, 1) number, which itself may be too small for a double.
 /// Source: Marsaglia and Tsang, "A Simple Method for Generating Gamma Variables" (2000).
 double draw_log_gamma(double shape, RandomStream& random) {
   if (shape < 1) {  // Gamma(a) is Gamma(a + 1) times U^(1/a)
@@ -39,10 +39,11 @@ double draw_beta(double alpha, RandomStream& random) {
 }
 
 void MixingOptions::declare(OptionList& options) {
-  options.add("alpha", alpha, "of Beta(alpha, alpha), of which the share is drawn", {.above = 0});
-  options.add("classes", classes, "that labels name: 0 to classes - 1",
+  options.add("alpha", alpha, "parameter of the distribution Beta(alpha, alpha) of the share",
+              {.above = 0});
+  options.add("classes", classes, "number of classes: labels are 0 to classes - 1",
               {.least = 0, .most = 1 << 24});
-  options.add("image", image, "field of the images: float32");
+  options.add("image", image, "field of the images, float32");
   options.add("label", label, "field of the labels");
 }
 

@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// What every step that mixes pairs of samples may be told.
+/// Options of steps that mix pairs of samples.
 struct MixingOptions {
   double alpha = 1;
   std::int64_t classes = 0;
@@ -16,22 +16,21 @@ struct MixingOptions {
   void declare(OptionList& options);
 };
 
-/// Mixes each sample of a batch with another: sample i with the one that stands `shift` places
-/// behind it, where the batch goes round. The shift is drawn, each of 1 to n - 1 as likely, and so
-/// is the share of the first one, from Beta(alpha, alpha), once a batch. Labels, int64 scalars,
-/// become the share of each class: float32 {classes}.
+/// Mixes each sample i of a batch with the sample `shift` positions after it, cyclically. Drawn
+/// once per batch: the shift, uniformly from 1 to n - 1, and the share of the first sample, from
+/// Beta(alpha, alpha). Labels, int64 scalars, become shares of each class: float32 {classes}.
 class MixingStep : public BatchStep {
  public:
   using Options = MixingOptions;
-  /// `who` for messages: "mixup". Throws: ValueError without classes; NotFound, TypeError,
-  /// ShapeError where the fields are not a float32 image and a label.
+  /// `who` names it in messages: "mixup". Throws: ValueError without classes; NotFound, TypeError,
+  /// ShapeError if the fields are not a float32 image and a label.
   MixingStep(std::string who, std::vector<Dataset::Field> fields, const MixingOptions& options);
   [[nodiscard]] const std::vector<Dataset::Field>& fields() const final { return fields_; }
   void run(std::span<const Tensor> in, RandomStream& random, std::span<Tensor> out) const final;
 
  protected:
-  /// Of a batch of images {n, channels, height, width}; `share` was drawn. Returns what share of
-  /// sample i is in the result i.
+  /// Mixes a batch of images {n, channels, height, width} by the drawn `share`. Returns the actual
+  /// share of sample i in result i.
   virtual double mix(const Tensor& images, std::int64_t shift, double share, RandomStream& random,
                      Tensor& out) const = 0;
 

@@ -10,14 +10,14 @@
 
 namespace d5::detail {
 
-/// (value / unit - mean) / deviation by channel, from bytes with their channels last to float32
-/// with their channels first. A byte has 256 values, so that it is a table for each channel.
+/// (value / unit - mean) / deviation by channel, from bytes with channels last to float32 with
+/// channels first. It is a table of 256 values for each channel.
 class Normaliser {
  public:
   /// One mean and deviation for each channel, or one for all.
   Normaliser(std::vector<double> means, std::vector<double> deviations, double unit = 255);
 
-  /// Throws: ShapeError where an image has another number of channels.
+  /// Throws: ShapeError if an image has another number of channels.
   void expect_channels(std::int64_t channels) const;
   void run(const SampleView& bytes, const SampleView& out) const;
   /// (value - mean) / deviation, in place.
@@ -29,8 +29,8 @@ class Normaliser {
   }
   std::vector<double> means_, deviations_;
   std::vector<std::array<float, 256>> tables_;
-  std::array<ByteLine, 3> lines_;  ///< of three channels
-  bool lines_are_tables_ = false;  ///< to the bit
+  std::array<ByteLine, 3> lines_;  ///< for three channels
+  bool lines_are_tables_ = false;  ///< whether they equal the tables bitwise
 };
 
 }  // namespace d5::detail

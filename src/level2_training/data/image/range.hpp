@@ -12,7 +12,7 @@
 
 namespace d5::detail {
 
-/// [low, high), each number as likely.
+/// [low, high), uniformly distributed.
 struct Range {
   double low = 0, high = 0;
   [[nodiscard]] double draw(RandomStream& random) const {
@@ -20,7 +20,7 @@ struct Range {
   }
 };
 
-/// What an option's two numbers are. Throws: ValueError where they are not two in order.
+/// The range given by an option's two numbers. Throws: ValueError if they are not two in order.
 [[nodiscard]] inline Range range_of(std::string_view step, std::string_view option,
                                     const std::vector<double>& numbers) {
   if (numbers.size() == 2 && numbers[0] <= numbers[1]) return {numbers[0], numbers[1]};

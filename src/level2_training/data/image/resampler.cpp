@@ -43,7 +43,7 @@ void ResampleWeights::set(std::int64_t in, double begin, double length, std::int
     firsts_[std::size_t(i)] = first;
     needed = std::max(needed, end - first);
   }
-  // Most often a group less than the most that there might be.
+  // Usually one group fewer than the upper bound.
   const std::int64_t fewer = (needed + kGroup - 1) / kGroup * kGroup;
   for (std::int64_t i = 1; fewer < count_ && i < out; ++i) {
     std::copy_n(weights_.begin() + i * count_, fewer, weights_.begin() + i * fewer);
@@ -56,7 +56,7 @@ void Resampler::run(const BytePixels& in, const Box& box, std::uint8_t* out,
   static const PixelLoops loops = pixel_loops();
   columns_.set(in.width, box.left, box.width, size.width);
   rows_.set(in.height, box.top, box.height, size.height);
-  // Of the rows that any row of the result needs.
+  // Only rows that some row of the result needs.
   const std::int64_t first = rows_.first(0);
   const std::int64_t end = rows_.first(size.height - 1) + rows_.inside(size.height - 1);
   const std::int64_t row = size.width * in.channels, in_row = in.width * in.channels;

@@ -9,24 +9,24 @@
 
 namespace d5::detail {
 
-/// Which pixels each pixel of a row or column is made of, and by which weights: a triangle as wide
-/// as one pixel of the coarser of the two grids ("bilinear, antialiased").
+/// Pixels and weights that each pixel of a resized row or column is computed from: a triangle as
+/// wide as one pixel of the coarser of the two grids ("bilinear, antialiased").
 ///
 /// Weights are fixed-point numbers of 22 bits, so that results are the same on every machine; they
 /// are those of Pillow's `Image.resize(..., Resampling.BILINEAR)`. Columns are resized first, and
-/// rounded to bytes; where Pillow begins with the rows, its pixels differ by 1 at most.
+/// rounded to bytes; Pillow begins with the rows, so its pixels differ by at most 1.
 class ResampleWeights {
  public:
   static constexpr int kBits = 22;
-  /// From [begin, begin + length) of `in` pixels to `out` pixels. Keeps what it has where it is the
-  /// same.
+  /// Sets the weights from [begin, begin + length) of `in` pixels to `out` pixels. Reuses them if
+  /// nothing changed.
   void set(std::int64_t in, double begin, double length, std::int64_t out);
 
   [[nodiscard]] std::int64_t size() const { return std::int64_t(firsts_.size()); }
-  /// Of each pixel, rounded up to whole fours: those that are not needed are 0.
+  /// Weights per pixel, rounded up to a multiple of four; unused ones are 0.
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] const std::int64_t& first(std::int64_t i) const { return firsts_[std::size_t(i)]; }
-  /// Of those of pixel i, how many lie in the image.
+  /// Number of pixel i's weights that lie in the image.
   [[nodiscard]] std::int64_t inside(std::int64_t i) const {
     return std::min(count_, in_ - first(i));
   }
@@ -46,16 +46,16 @@ struct Box {
   double top = 0, left = 0, height = 0, width = 0;
 };
 
-/// height x width x channels bytes; rows begin `stride` bytes after each other.
+/// height x width x channels bytes; rows are `stride` bytes apart.
 struct BytePixels {
   const std::uint8_t* data = nullptr;
   std::int64_t height = 0, width = 0, channels = 0, stride = 0;
 };
 
-/// Scales images of bytes, with memory that it keeps.
+/// Resizes images of bytes, with reused memory.
 class Resampler {
  public:
-  /// What lies in `box` of `in` becomes `size`, dense.
+  /// Resizes `box` of `in` to `size`, dense.
   void run(const BytePixels& in, const Box& box, std::uint8_t* out, const ImageSize& size);
 
  private:

@@ -9,10 +9,11 @@
 namespace d5::detail {
 
 void TargetSize::declare(OptionList& options) {
-  options.add("size", size, "of the shorter side; the other keeps the shape; 0: not so",
+  options.add("size", size,
+              "size of the shorter side, keeping the aspect ratio; 0: use height and width",
               {.least = 0, .most = 65536});
-  options.add("height", height, "of the result; 0: by size", {.least = 0, .most = 65536});
-  options.add("width", width, "of the result; 0: by size", {.least = 0, .most = 65536});
+  options.add("height", height, "height of the result; 0: by size", {.least = 0, .most = 65536});
+  options.add("width", width, "width of the result; 0: by size", {.least = 0, .most = 65536});
 }
 
 void TargetSize::expect_one(const std::string& step) const {

@@ -10,19 +10,18 @@
 
 namespace d5::detail {
 
-/// The size that an image is made: its shorter side's, where the other keeps the shape, or both
-/// sides'.
+/// Target size of an image: that of its shorter side, keeping the aspect ratio, or both sides.
 struct TargetSize {
   std::int64_t size = 0, height = 0, width = 0;
   enum class Sides { cut, nearest };
-  Sides sides = Sides::cut;  ///< how the longer side becomes whole; cut, as torchvision does
+  Sides sides = Sides::cut;  ///< rounding of the longer side; cut, as in torchvision
 
   /// The options of the three numbers.
   void declare(OptionList& options);
-  /// Throws: ValueError, which names the step, unless it is one of both.
+  /// Throws: ValueError, with the step's name, unless exactly one of both is given.
   void expect_one(const std::string& step) const;
   [[nodiscard]] ImageSize of(const ImageSize& image) const;
-  /// What a step that resizes describes. Throws: as `expect_bytes`.
+  /// Output type of a step that resizes. Throws: as `expect_bytes`.
   [[nodiscard]] TensorDesc describe(const TensorDesc& in) const;
 };
 

@@ -22,14 +22,14 @@ class Reader {
       : path_(path), archive_(archive_read_new(), archive_read_free) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error)) {
-      throw IoError(fmt::format("'{}' is no file", printable(path)));
+      throw IoError(fmt::format("'{}' is not a file", printable(path)));
     }
     archive_read_support_format_tar(archive_.get());
     archive_read_support_filter_gzip(archive_.get());
     check(archive_read_open_filename(archive_.get(), path.c_str(), kPiece));
   }
 
-  /// The next regular file, or null at the end.
+  /// The next regular file; null at the end.
   archive_entry* next() {
     for (;;) {
       archive_entry* entry = nullptr;
@@ -62,7 +62,7 @@ class Reader {
   void check(int status) const {
     if (status == ARCHIVE_OK) return;
     const char* reason = archive_error_string(archive_.get());
-    fail(reason ? printable(reason) : "is no whole tar archive");
+    fail(reason ? printable(reason) : "is not a complete tar archive");
   }
 
   std::string path_;

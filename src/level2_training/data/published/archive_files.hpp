@@ -9,13 +9,13 @@
 
 namespace d5::detail {
 
-/// What to do with one file of an archive: its name in there, without folders, and its content.
+/// Handles one file of an archive: its name there, without folders, and its content.
 using ArchiveVisit = std::function<void(const std::string& name, const std::string& content)>;
 
-/// Goes through the tar archive at `path`, packed by gzip or not, and hands each file that `wanted`
-/// says yes to, in the archive's order, to `visit`. Nothing is written anywhere.
-/// Throws: IoError; FormatError for what is no such archive, a broken one, or a wanted file of more
-/// than `most_bytes`; Interrupted.
+/// Reads the tar archive at `path`, compressed by gzip or not, and calls `visit` for each file that
+/// `wanted` accepts, in the archive's order. Nothing is written to disk.
+/// Throws: IoError; FormatError for a file that is not such an archive, a broken one, or a wanted
+/// file above `most_bytes`; Interrupted.
 void read_archive(const std::string& path, std::size_t most_bytes,
                   const std::function<bool(const std::string& name)>& wanted,
                   const ArchiveVisit& visit, const Interrupt& interrupt);

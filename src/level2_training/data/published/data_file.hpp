@@ -5,7 +5,7 @@
 
 namespace d5::detail {
 
-/// The path of `folder`/`name`.gz, or of `name` beside it. Throws: IoError where neither is a file.
+/// Path of `folder`/`name`.gz, or of `name` beside it. Throws: IoError if neither is a file.
 [[nodiscard]] std::string data_file(const std::string& folder, const std::string& name);
 
 }  // namespace d5::detail

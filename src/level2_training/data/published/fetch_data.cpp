@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 Download download_of(const PublishedData& data, const PublishedFile& file,
                      const std::string& mirror) {
-  constexpr std::size_t kMostRatio = 20;  // of MNIST's labels, which pack best
+  constexpr std::size_t kMostRatio = 20;  // ratio of MNIST's labels, which compress best
   Download what{.urls = {}, .sha256 = file.sha256, .sum_of = file.sum_of};
   what.most_bytes = file.bytes * (file.sum_of == Download::Sum::content ? kMostRatio : 1);
   const auto add = [&](std::string folder) {
@@ -28,8 +28,8 @@ Download download_of(const PublishedData& data, const PublishedFile& file,
   return what;
 }
 
-/// By way of the store where the digest is that of the file; where it is that of what is packed,
-/// the file that comes may be any of several.
+/// Downloads through the store if the digest is the file's own. If it is that of the content,
+/// several different files may be valid.
 void fetch_file(const Download& what, const PublishedFile& file, const std::string& path,
                 const Interrupt& interrupt) {
   if (file.sum_of == Download::Sum::content) return download(what, path, interrupt);
@@ -41,7 +41,7 @@ void fetch_file(const Download& what, const PublishedFile& file, const std::stri
   store.place(file.sha256, path);
 }
 
-/// What someone without a network has to do.
+/// Instructions for users without a network.
 std::string by_hand(const std::string& name, const PublishedData& data, const std::string& folder) {
   std::string text = fmt::format(
       "where there is no network, put these files into '{}' and ask 'd5 data verify {}':",

@@ -4,7 +4,7 @@
 namespace d5 {
 namespace {
 
-/// The four files of MNIST and of what took its place since.
+/// The four files of MNIST or of a drop-in replacement.
 std::vector<PublishedFile> idx_files(const PublishedFile& train_images,
                                      const PublishedFile& train_labels,
                                      const PublishedFile& test_images,

@@ -17,13 +17,15 @@ struct BucketOptions : SamplerOptions {
   std::vector<double> boundaries;
   void declare(OptionList& options) {
     SamplerOptions::declare(options);
-    options.add("field", field, "whose length counts; left out: the first with an open dimension");
-    options.add("dimension", dimension, "of that field, which is its length", {.least = 0});
-    options.add("boundaries", boundaries, "lengths at which a bucket begins, rising", {.least = 1});
+    options.add("field", field,
+                "field whose length counts; default: the first with an open dimension");
+    options.add("dimension", dimension, "dimension of that field that is its length", {.least = 0});
+    options.add("boundaries", boundaries, "lengths at which a bucket begins, ascending",
+                {.least = 1});
   }
 };
 
-/// The length of every sample; 0 of all where no field is named and none has an open dimension.
+/// The length of every sample; 0 for all if no field is named and none has an open dimension.
 std::vector<std::int64_t> lengths_of(const Dataset& dataset, const BucketOptions& options) {
   const auto& fields = dataset.fields();
   const auto chosen = std::ranges::find_if(fields, [&](const Dataset::Field& field) {
@@ -68,8 +70,8 @@ Buckets buckets_of(const Dataset& dataset, const BucketOptions& options) {
   return buckets;
 }
 
-/// Batches of samples of similar length, so that little is padding: a batch is drawn within a
-/// bucket, and the batches of all buckets come in random order. A tail is a bucket's own.
+/// Batches of samples of similar length, for little padding. A batch is drawn within a bucket, and
+/// the batches of all buckets come in random order. Each bucket has its own tail.
 class BucketSampler final : public IndexSampler {
  public:
   using Options = BucketOptions;
@@ -129,7 +131,7 @@ class BucketSampler final : public IndexSampler {
   }
 
   struct Range {
-    std::size_t first, count;  // in `shuffled_`
+    std::size_t first, count;  // range in `shuffled_`
   };
   Buckets buckets_;
   std::vector<std::int64_t> shuffled_, places_;
@@ -141,7 +143,8 @@ class BucketSampler final : public IndexSampler {
 namespace sampler {
 
 void register_bucket(Registry<SamplerEntry>& registry) {
-  registry.add("bucket", SamplerEntry::of<BucketSampler>("batches of samples of similar length"));
+  registry.add("bucket",
+               SamplerEntry::of<BucketSampler>("bucketing: batches of samples of similar length"));
 }
 
 }  // namespace sampler

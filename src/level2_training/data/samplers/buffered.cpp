@@ -10,13 +10,13 @@ struct BufferedOptions : SamplerOptions {
   std::int64_t buffer_size = 1000;
   void declare(OptionList& options) {
     SamplerOptions::declare(options);
-    options.add("buffer_size", buffer_size, "samples to draw from at any time", {.least = 1});
+    options.add("buffer_size", buffer_size, "size of the shuffle buffer, in samples", {.least = 1});
   }
 };
 
-/// A shuffle for data that is read in order: a buffer is filled, each draw takes one of it at
-/// random, and the next sample of the data set takes its place. So sample i comes no earlier than
-/// draw i - buffer_size + 1.
+/// A shuffle for data that is read in order. Each draw takes a random sample from a buffer, and the
+/// next sample of the data set takes its place. Sample i comes at draw i - buffer_size + 1 at the
+/// earliest.
 ///
 /// Source: tf.data's `Dataset.shuffle(buffer_size)`.
 class BufferedSampler final : public IndexSampler {
@@ -52,8 +52,8 @@ namespace sampler {
 
 void register_buffered(Registry<SamplerEntry>& registry) {
   registry.add("buffered",
-               SamplerEntry::of<BufferedSampler>("at random from a buffer that goes through the "
-                                                 "dataset in order"));
+               SamplerEntry::of<BufferedSampler>(
+                   "shuffle buffer: random draws from a buffer that is filled in dataset order"));
 }
 
 }  // namespace sampler

@@ -11,11 +11,11 @@ struct ChoiceOptions : SamplerOptions {
   std::int64_t draws = 0;
   void declare(OptionList& options) {
     SamplerOptions::declare(options);
-    options.add("draws", draws, "samples in an epoch; 0: all", {.least = 0});
+    options.add("draws", draws, "samples per epoch; 0: all", {.least = 0});
   }
 };
 
-/// Some of the samples, each at most once: others every epoch, all equally likely.
+/// A random subset of the samples, each at most once; a new subset every epoch, all equally likely.
 class ChoiceSampler final : public IndexSampler {
  public:
   using Options = ChoiceOptions;
@@ -47,7 +47,7 @@ namespace sampler {
 
 void register_choice(Registry<SamplerEntry>& registry) {
   registry.add("choice",
-               SamplerEntry::of<ChoiceSampler>("some of the samples, without replacement"));
+               SamplerEntry::of<ChoiceSampler>("random subset in each epoch, without replacement"));
 }
 
 }  // namespace sampler

@@ -18,7 +18,7 @@ class OrderedSampler final : public IndexSampler {
 namespace sampler {
 
 void register_ordered(Registry<SamplerEntry>& registry) {
-  registry.add("ordered", SamplerEntry::of<OrderedSampler>("in the order of the dataset"));
+  registry.add("ordered", SamplerEntry::of<OrderedSampler>("sequential, in dataset order"));
 }
 
 }  // namespace sampler

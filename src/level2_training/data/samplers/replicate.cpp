@@ -11,13 +11,13 @@ struct ReplicateOptions : SamplerOptions {
   std::int64_t copies = 2;
   void declare(OptionList& options) {
     SamplerOptions::declare(options);
-    options.add("copies", copies, "of each sample in its batch; the batch size is a multiple",
+    options.add("copies", copies, "copies of each sample in its batch; must divide the batch size",
                 {.least = 1});
   }
 };
 
-/// A new permutation every epoch, in which each batch holds every one of its samples several times:
-/// first all of them, then all again. Each copy is a draw of its own, so augmentations differ.
+/// A new permutation every epoch, in which each batch repeats each of its samples several times:
+/// first all of them, then all again. Each copy is drawn separately, so augmentations differ.
 ///
 /// Source: Hoffer et al., "Augment your batch: better training with larger batches" (2019).
 class ReplicateSampler final : public IndexSampler {
@@ -65,8 +65,10 @@ class ReplicateSampler final : public IndexSampler {
 namespace sampler {
 
 void register_replicate(Registry<SamplerEntry>& registry) {
-  registry.add("replicate", SamplerEntry::of<ReplicateSampler>(
-                                "each sample several times in its batch (Hoffer et al., 2019)"));
+  registry.add(
+      "replicate",
+      SamplerEntry::of<ReplicateSampler>(
+          "batch augmentation: several copies of each sample in its batch (Hoffer et al., 2019)"));
 }
 
 }  // namespace sampler

@@ -4,7 +4,7 @@
 namespace d5 {
 namespace {
 
-/// A new permutation every epoch, from the seed and the epoch's number alone.
+/// A new permutation every epoch, determined by the seed and the epoch.
 class ShuffleSampler final : public IndexSampler {
  public:
   using IndexSampler::IndexSampler;
@@ -20,7 +20,8 @@ class ShuffleSampler final : public IndexSampler {
 namespace sampler {
 
 void register_shuffle(Registry<SamplerEntry>& registry) {
-  registry.add("shuffle", SamplerEntry::of<ShuffleSampler>("a new permutation every epoch"));
+  registry.add("shuffle",
+               SamplerEntry::of<ShuffleSampler>("random permutation, a new one every epoch"));
 }
 
 }  // namespace sampler

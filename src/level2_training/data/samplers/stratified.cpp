@@ -16,9 +16,8 @@ struct StratifiedOptions : SamplerOptions {
   }
 };
 
-/// A new permutation every epoch, in which every batch has the classes' shares of the dataset as
-/// exactly as whole numbers allow: of a class with n of all N samples, a batch of B holds B n / N
-/// of them, rounded up or down.
+/// A new permutation every epoch, with the dataset's class proportions in every batch. For a class
+/// with n of all N samples, a batch of B holds B n / N of them, rounded up or down.
 class StratifiedSampler final : public IndexSampler {
  public:
   using Options = StratifiedOptions;
@@ -35,8 +34,8 @@ class StratifiedSampler final : public IndexSampler {
   }
 
  private:
-  /// How many of each class the samples behind the whole batches hold: their share rounded down,
-  /// and one more of those with the largest rest.
+  /// Number of samples of each class after the whole batches: its share rounded down, plus one for
+  /// the classes with the largest remainders.
   void share_of_tail(std::int64_t tail) {
     const std::int64_t all = dataset().size();
     std::vector<std::int64_t> rests;
@@ -52,9 +51,9 @@ class StratifiedSampler final : public IndexSampler {
     std::ranges::stable_sort(order, [&](auto a, auto b) { return rests[a] > rests[b]; });
     for (std::int64_t i = 0; i < open; ++i) ++in_tail_[order[std::size_t(i)]];
   }
-  /// Of each class what every whole batch has at least, and how many batches have one more: all
-  /// that is left. The rounded shares leave every batch equally many places, and no class more of
-  /// them than batches.
+  /// Minimum number of samples of each class in every whole batch, and the number of batches with
+  /// one more. After rounding, every batch has the same number of free places, and no class needs
+  /// more of them than there are batches.
   void share_of_batch(std::int64_t batch) {
     for (std::size_t c = 0; c < classes_.size(); ++c) {
       const auto members = std::int64_t(classes_[c].size());
@@ -95,7 +94,7 @@ class StratifiedSampler final : public IndexSampler {
 
   std::vector<std::vector<std::int64_t>> classes_;
   std::int64_t whole_batches_ = 0;
-  std::vector<std::int64_t> in_tail_, in_batch_, one_more_;  // of each class
+  std::vector<std::int64_t> in_tail_, in_batch_, one_more_;  // by class
   std::vector<std::int64_t> shuffled_;
   std::vector<std::vector<std::int64_t>> batches_;  // the tail is the last
 };
@@ -106,7 +105,7 @@ namespace sampler {
 
 void register_stratified(Registry<SamplerEntry>& registry) {
   registry.add("stratified", SamplerEntry::of<StratifiedSampler>(
-                                 "every batch has the classes' shares of the dataset"));
+                                 "stratified batches, with the class shares of the dataset"));
 }
 
 }  // namespace sampler

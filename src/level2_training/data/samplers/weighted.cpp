@@ -18,13 +18,14 @@ struct WeightedOptions : SamplerOptions {
   std::int64_t draws = 0;
   void declare(OptionList& options) {
     SamplerOptions::declare(options);
-    options.add("weights", weights, "text file of numbers, one a sample, between white space");
+    options.add("weights", weights,
+                "text file of weights, one number per sample, separated by white space");
     options.add("balance", balance, "label field whose classes become equally likely");
-    options.add("draws", draws, "samples in an epoch; 0: as many as the dataset has", {.least = 0});
+    options.add("draws", draws, "samples per epoch; 0: as many as the dataset has", {.least = 0});
   }
 };
 
-/// One weight a sample, none negative and some positive.
+/// Reads one weight per sample; none is negative and some are positive.
 std::vector<double> read_weights(const std::string& path, std::int64_t samples) {
   constexpr std::size_t kMostBytesEach = 64;
   const std::string text = read_file(path, (std::size_t(samples) + 1) * kMostBytesEach);
@@ -81,7 +82,8 @@ std::vector<double> weights_of(const Dataset& dataset, const WeightedOptions& op
   return std::vector<double>(std::size_t(dataset.size()), 1.0);
 }
 
-/// With replacement: each draw is a sample by its share of all weights, whatever was drawn before.
+/// Draws with replacement: each draw is independent, with probabilities proportional to the
+/// weights.
 class WeightedSampler final : public IndexSampler {
  public:
   using Options = WeightedOptions;
@@ -109,7 +111,7 @@ class WeightedSampler final : public IndexSampler {
     order.samples.resize(std::size_t(size().draws));
     for (std::int64_t& drawn : order.samples) {
       // The first sum above the number; a weight of 0 adds nothing, so its sum is never the first.
-      // The product may round to the whole sum, which the last one to add something stands for.
+      // The product may round to the total, which belongs to the last weight above 0.
       const double number = random.uniform_double() * sums_.back();
       auto place = std::ranges::upper_bound(sums_, number);
       if (place == sums_.end()) place = std::ranges::lower_bound(sums_, sums_.back());
@@ -125,8 +127,9 @@ class WeightedSampler final : public IndexSampler {
 namespace sampler {
 
 void register_weighted(Registry<SamplerEntry>& registry) {
-  registry.add("weighted", SamplerEntry::of<WeightedSampler>(
-                               "with replacement, by weights or with classes equally likely"));
+  registry.add("weighted",
+               SamplerEntry::of<WeightedSampler>(
+                   "weighted draws with replacement, by weights or by equally likely classes"));
 }
 
 }  // namespace sampler

@@ -35,7 +35,7 @@ To converted(From value) {
   }
 }
 
-/// Calls `body` with an element of the type. Throws: TypeError for one that is not cast.
+/// Calls `body` with an element of the type. Throws: TypeError for a type that cannot be cast.
 template <class F>
 void with_element(DType dtype, const F& body) {
   switch (dtype) {
@@ -61,8 +61,8 @@ void with_element(DType dtype, const F& body) {
   }
 }
 
-/// The same values as another type: to an integer cut off, and at the type's ends where they are
-/// beyond.
+/// Converts values to another type. Conversion to an integer truncates, and saturates at the limits
+/// of the type.
 class CastStep final : public SampleStep {
  public:
   using Options = CastOptions;
@@ -96,7 +96,7 @@ class CastStep final : public SampleStep {
 namespace sample_step {
 
 void register_cast(Registry<SampleStepEntry>& registry) {
-  registry.add("cast", SampleStepEntry::of<CastStep>("the same values as another element type"));
+  registry.add("cast", SampleStepEntry::of<CastStep>("conversion to another element type"));
 }
 
 }  // namespace sample_step

@@ -12,7 +12,7 @@ struct CentreCropOptions {
 
   void declare(OptionList& options) {
     options.add("size", size, "height and width of the crop", {.least = 1, .most = 65536});
-    options.add("fill", fill, "value around an image that is smaller");
+    options.add("fill", fill, "padding value around a smaller image");
   }
 };
 
@@ -37,7 +37,8 @@ class CentreCropStep final : public detail::FramingStep {
   }
 
  private:
-  /// As torchvision: a half goes to the even place, and the larger margin behind a smaller image.
+  /// Uses torchvision's rule: a half is rounded to the even place, and a smaller image has the
+  /// larger margin behind it.
   [[nodiscard]] std::int64_t place(std::int64_t length) const {
     if (length < options_.size) return -((options_.size - length) / 2);
     return std::int64_t(std::nearbyint(double(length - options_.size) / 2));
@@ -50,7 +51,7 @@ class CentreCropStep final : public detail::FramingStep {
 namespace sample_step {
 
 void register_centre_crop(Registry<SampleStepEntry>& registry) {
-  registry.add("centre_crop", SampleStepEntry::of<CentreCropStep>("the square in the middle"));
+  registry.add("centre_crop", SampleStepEntry::of<CentreCropStep>("centre crop, square"));
 }
 
 }  // namespace sample_step

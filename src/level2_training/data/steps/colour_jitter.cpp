@@ -12,8 +12,8 @@
 #include "level2_training/data/image/layout.hpp"
 #include "level2_training/data/image/range.hpp"
 
-// Changes of RGB images of bytes, in place; the arithmetic is that of torchvision on uint8: what is
-// between two bytes is cut off.
+// Changes of RGB images of bytes, in place. The arithmetic is torchvision's for uint8: it truncates
+// to bytes.
 namespace d5::detail {
 namespace {
 
@@ -21,12 +21,12 @@ std::uint8_t blend(float value, float other, float factor) {
   return std::uint8_t(std::clamp(factor * value + (1 - factor) * other, 0.0F, 255.0F));
 }
 
-/// Luma of ITU-R BT.601, cut off to a byte.
+/// Luma of ITU-R BT.601, truncated to a byte.
 std::uint8_t grey(const std::uint8_t* rgb) {
   return std::uint8_t(0.2989F * float(rgb[0]) + 0.587F * float(rgb[1]) + 0.114F * float(rgb[2]));
 }
 
-/// Hue in [0, 1), saturation and value of [0, 1].
+/// Converts to hue in [0, 1), saturation and value in [0, 1].
 /// Source: Smith, "Color Gamut Transform Pairs" (SIGGRAPH 1978).
 std::array<float, 3> to_hsv(float red, float green, float blue) {
   const float most = std::max({red, green, blue}), least = std::min({red, green, blue});
@@ -65,7 +65,7 @@ void change_brightness(std::span<std::uint8_t> rgb, double factor) {
   for (std::uint8_t& value : rgb) value = blend(value, 0, float(factor));
 }
 
-/// Away from the mean of the grey image, for a factor above 1.
+/// Moves pixels away from the mean of the grey image, for a factor above 1.
 void change_contrast(std::span<std::uint8_t> rgb, double factor) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < rgb.size(); i += 3) sum += grey(&rgb[i]);
@@ -81,7 +81,7 @@ void change_saturation(std::span<std::uint8_t> rgb, double factor) {
   }
 }
 
-/// Around the circle of hues by `turns` of it.
+/// Shifts the hue by a fraction `turns` of the circle.
 void change_hue(std::span<std::uint8_t> rgb, double turns) {
   constexpr float kNearly256 = 256 - 1e-3F;  // 1 becomes 255, and each byte has as much of [0, 1]
   for (std::size_t i = 0; i < rgb.size(); i += 3) {
@@ -106,15 +106,16 @@ struct ColourJitterOptions {
   std::vector<double> brightness{0}, contrast{0}, saturation{0}, hue{0};
 
   void declare(OptionList& options) {
-    options.add("brightness", brightness, "v: a factor of [1 - v, 1 + v]; or least and most",
-                {.least = 0});
-    options.add("contrast", contrast, "likewise", {.least = 0});
-    options.add("saturation", saturation, "likewise", {.least = 0});
-    options.add("hue", hue, "v: turns of [-v, v]; or least and most", {.least = -0.5, .most = 0.5});
+    options.add("brightness", brightness,
+                "v: random factor in [1 - v, 1 + v]; or its minimum and maximum", {.least = 0});
+    options.add("contrast", contrast, "as brightness", {.least = 0});
+    options.add("saturation", saturation, "as brightness", {.least = 0});
+    options.add("hue", hue, "v: random turn of the hue in [-v, v]; or its minimum and maximum",
+                {.least = -0.5, .most = 0.5});
   }
 };
 
-/// What `given` means around `middle`: where nothing changes.
+/// Range that `given` means around `middle`, the neutral value.
 detail::Range around(double middle, const char* option, const std::vector<double>& given) {
   if (given.size() != 1) return detail::range_of("colour_jitter", option, given);
   if (given[0] < 0) {
@@ -127,8 +128,8 @@ detail::Range around(double middle, const char* option, const std::vector<double
   return {least, middle + given[0]};
 }
 
-/// Random brightness, contrast, saturation and hue, in a random order: the law of torchvision's
-/// ColorJitter.
+/// Random brightness, contrast, saturation and hue, in a random order, distributed as in
+/// torchvision's ColorJitter.
 class ColourJitterStep final : public SampleStep {
  public:
   using Options = ColourJitterOptions;
@@ -171,8 +172,9 @@ class ColourJitterStep final : public SampleStep {
 namespace sample_step {
 
 void register_colour_jitter(Registry<SampleStepEntry>& registry) {
-  registry.add("colour_jitter", SampleStepEntry::of<ColourJitterStep>(
-                                    "random brightness, contrast, saturation and hue"));
+  registry.add("colour_jitter",
+               SampleStepEntry::of<ColourJitterStep>(
+                   "colour jitter: random brightness, contrast, saturation and hue"));
 }
 
 }  // namespace sample_step

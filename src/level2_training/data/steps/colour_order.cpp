@@ -11,11 +11,11 @@ namespace {
 struct ColourOrderOptions {
   enum class Order { rgb, bgr } order = Order::bgr;
   void declare(OptionList& options) {
-    options.add("order", order, "of the channels, from red first", {"rgb", "bgr"});
+    options.add("order", order, "order of the channels, from RGB", {"rgb", "bgr"});
   }
 };
 
-/// Red and blue change places: what networks expect that were trained on OpenCV's images.
+/// Swaps red and blue, for networks trained on OpenCV's images.
 class ColourOrderStep final : public SampleStep {
  public:
   using Options = ColourOrderOptions;
@@ -51,7 +51,7 @@ class ColourOrderStep final : public SampleStep {
 namespace sample_step {
 
 void register_colour_order(Registry<SampleStepEntry>& registry) {
-  registry.add("colour_order", SampleStepEntry::of<ColourOrderStep>("red first, or blue first"));
+  registry.add("colour_order", SampleStepEntry::of<ColourOrderStep>("channel order: RGB or BGR"));
 }
 
 }  // namespace sample_step

@@ -13,15 +13,15 @@ struct CropOptions {
 
   void declare(OptionList& options) {
     options.add("size", size, "height and width of the crop", {.least = 1, .most = 65536});
-    options.add("padding", padding, "pixels that the image gains on each side first",
+    options.add("padding", padding, "pixels of padding on each side before the crop",
                 {.least = 0, .most = 65536});
-    options.add("fill", fill, "value of those pixels");
+    options.add("fill", fill, "padding value");
   }
 };
 
-/// A square of a random place, each as likely.
-/// Source: He et al., "Deep Residual Learning for Image Recognition" (2015), section 4.2:
-/// padding 4.
+/// A square at a uniformly random position.
+/// Source: He et al., "Deep Residual Learning for Image Recognition" (2015), section 4.2: padding
+/// 4.
 class CropStep final : public detail::FramingStep {
  public:
   using Options = CropOptions;
@@ -61,7 +61,7 @@ class CropStep final : public detail::FramingStep {
 namespace sample_step {
 
 void register_crop(Registry<SampleStepEntry>& registry) {
-  registry.add("crop", SampleStepEntry::of<CropStep>("a random square, padded before"));
+  registry.add("crop", SampleStepEntry::of<CropStep>("random square crop of the padded image"));
 }
 
 }  // namespace sample_step

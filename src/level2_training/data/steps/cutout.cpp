@@ -11,13 +11,13 @@ struct CutoutOptions {
   double fill = 0;
 
   void declare(OptionList& options) {
-    options.add("length", length, "of a hole's sides, in pixels", {.least = 1, .most = 65536});
-    options.add("holes", holes, "in each image", {.least = 1, .most = 1000});
-    options.add("fill", fill, "value of a hole");
+    options.add("length", length, "side length of a hole, in pixels", {.least = 1, .most = 65536});
+    options.add("holes", holes, "holes per image", {.least = 1, .most = 1000});
+    options.add("fill", fill, "value of the hole");
   }
 };
 
-/// Square holes whose middle is any pixel: what would lie outside of the image is cut off.
+/// Square holes whose centre is a random pixel, cut off at the border of the image.
 /// Source: DeVries and Taylor, "Improved Regularization of Convolutional Neural Networks with
 /// Cutout" (2017).
 class CutoutStep final : public SampleStep {
@@ -55,7 +55,7 @@ namespace sample_step {
 
 void register_cutout(Registry<SampleStepEntry>& registry) {
   registry.add("cutout",
-               SampleStepEntry::of<CutoutStep>("square holes (DeVries and Taylor, 2017)"));
+               SampleStepEntry::of<CutoutStep>("cutout: square holes (DeVries and Taylor, 2017)"));
 }
 
 }  // namespace sample_step

@@ -22,16 +22,17 @@ struct DecodeOptions {
   enum class Orientation { keep, upright } orientation = Orientation::keep;
 
   void declare(OptionList& options) {
-    options.add("region", region,
-                "decode no more than a crop that follows at once needs: the same pixels, sooner");
+    options.add(
+        "region", region,
+        "decode only the region that a directly following crop needs: the same pixels, faster");
     options.add("scaled", scaled,
-                "decode a JPEG at the smallest of 1/8, 1/4 and 1/2 of its size that a resize which "
-                "follows at once does not enlarge: other pixels, sooner");
+                "decode a JPEG at the smallest of 1/8, 1/4 and 1/2 of its size that a directly "
+                "following resize does not enlarge: different pixels, faster");
     options.add("orientation", orientation,
-                "of a JPEG whose camera says how it was held (EXIF): as it lies in the file, or "
-                "turned upright",
+                "EXIF orientation of a JPEG: keep the stored orientation, or rotate it upright",
                 {"keep", "upright"});
-    options.add("most_pixels", most_pixels, "larger images are refused", {.least = 1});
+    options.add("most_pixels", most_pixels,
+                "limit on the pixels of an image; larger ones are refused", {.least = 1});
   }
 };
 
@@ -53,7 +54,7 @@ struct DecodeMemory : StepRun::Memory {
   std::vector<std::uint8_t> lying;  ///< before it is turned
 };
 
-/// The image that an encoded one stands for, RGB.
+/// Decodes an encoded image to RGB.
 class DecodeStep final : public SampleStep {
  public:
   using Options = DecodeOptions;
@@ -93,7 +94,7 @@ struct FramedMemory : StepRun::Memory {
   detail::Resampler resampler;
 };
 
-/// Decodes what a frame shows, and frames it.
+/// Decodes the part of the image inside a frame, and resizes it.
 class FramedDecodeStep final : public SampleStep {
  public:
   FramedDecodeStep(const DecodeOptions& options, std::shared_ptr<const FramingStep> framing)
@@ -113,7 +114,8 @@ class FramedDecodeStep final : public SampleStep {
     const Frame frame = framing_->frame(image, run.random());
     const SampleView out = run.output(DType::uint8, {frame.size.height, frame.size.width, 3});
 
-    // The frame in pixels of the image that is decoded, and the whole pixels around it.
+    // The frame in pixels of the decoded image, and the smallest rectangle of whole pixels around
+    // it.
     const int eighths = options_.scaled && memory.decoder.scales() ? eighths_for(frame) : 8;
     const double scale = eighths / 8.0;
     const ImageSize all = scaled(image, eighths);
@@ -144,7 +146,7 @@ class FramedDecodeStep final : public SampleStep {
                        .size = frame.size};
       return detail::copy_frame(pixels, rows.stride, rest, framing_->fill(), out);
     }
-    // Without a scale the box is the region: what is around it plays no part.
+    // Without scaling the box is the region: pixels around it are not used.
     const double top = double(frame.top) * scale, left = double(frame.left) * scale;
     detail::BytePixels pixels{.data = rows.data,
                               .height = part.height,
@@ -167,7 +169,7 @@ class FramedDecodeStep final : public SampleStep {
  private:
   [[nodiscard]] static int eighths_for(const Frame& frame) {
     if (!frame.resizes()) return 8;
-    // Those between take as long as the whole: libjpeg-turbo has no vector instructions for them.
+    // Other scales are as slow as no scaling: libjpeg-turbo has no vector instructions for them.
     for (const int eighths : {1, 2, 4}) {
       const bool enough = frame.height * eighths >= 8 * frame.size.height &&
                           frame.width * eighths >= 8 * frame.size.width;
@@ -200,8 +202,8 @@ std::shared_ptr<const SampleStep> DecodeStep::joined_with(
 namespace sample_step {
 
 void register_decode(Registry<SampleStepEntry>& registry) {
-  registry.add("decode",
-               SampleStepEntry::of<DecodeStep>("an encoded image to uint8 height x width x 3"));
+  registry.add("decode", SampleStepEntry::of<DecodeStep>(
+                             "decoding of an image file to uint8 height x width x 3"));
 }
 
 }  // namespace sample_step

@@ -14,8 +14,9 @@ struct FlipOptions {
   Axis axis = Axis::horizontal;
 
   void declare(OptionList& options) {
-    options.add("probability", probability, "of a flip", {.least = 0, .most = 1});
-    options.add("axis", axis, "left to right, or top to bottom", {"horizontal", "vertical"});
+    options.add("probability", probability, "probability of a flip", {.least = 0, .most = 1});
+    options.add("axis", axis, "horizontal (left to right), or vertical",
+                {"horizontal", "vertical"});
   }
 };
 
@@ -36,7 +37,7 @@ void mirror_row(const std::uint8_t* from, std::int64_t width, std::int64_t pixel
   }
 }
 
-/// Mirrors an image, or leaves it.
+/// Mirrors an image at random.
 class FlipStep final : public SampleStep {
  public:
   using Options = FlipOptions;
@@ -74,7 +75,7 @@ class FlipStep final : public SampleStep {
 namespace sample_step {
 
 void register_flip(Registry<SampleStepEntry>& registry) {
-  registry.add("flip", SampleStepEntry::of<FlipStep>("a mirrored image, as often as not"));
+  registry.add("flip", SampleStepEntry::of<FlipStep>("random flip"));
 }
 
 }  // namespace sample_step

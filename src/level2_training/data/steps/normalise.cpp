@@ -7,20 +7,21 @@ namespace {
 
 struct NormaliseOptions {
   enum class Values { unit, bytes } values = Values::unit;
-  // Of ImageNet's training images, scaled to [0, 1].
+  // Values of ImageNet's training images, scaled to [0, 1].
   std::vector<double> mean{0.485, 0.456, 0.406}, deviation{0.229, 0.224, 0.225};
 
   void declare(OptionList& options) {
-    options.add("mean", mean, "of each channel, or of all");
-    options.add("deviation", deviation, "of each channel, or of all", {.above = 0});
+    options.add("mean", mean, "mean of each channel, or one for all");
+    options.add("deviation", deviation, "standard deviation of each channel, or one for all",
+                {.above = 0});
     options.add("values", values,
-                "what they are of: bytes scaled to [0, 1], or bytes as they are, [0, 255]; float32 "
-                "is taken as it is",
+                "range of mean and deviation: bytes scaled to [0, 1] (unit), or [0, 255] (bytes); "
+                "float32 is not scaled",
                 {"unit", "bytes"});
   }
 };
 
-/// (value - mean) / deviation: of bytes, whose channels come first then, or of float32 as it is.
+/// (value - mean) / deviation. Bytes become channels-first; float32 keeps its layout.
 class NormaliseStep final : public SampleStep {
  public:
   using Options = NormaliseOptions;
@@ -51,8 +52,9 @@ class NormaliseStep final : public SampleStep {
 namespace sample_step {
 
 void register_normalise(Registry<SampleStepEntry>& registry) {
-  registry.add("normalise", SampleStepEntry::of<NormaliseStep>(
-                                "mean 0 and deviation 1 by channel, float32, channels first"));
+  registry.add("normalise",
+               SampleStepEntry::of<NormaliseStep>(
+                   "normalisation to mean 0 and deviation 1 per channel, float32, channels first"));
 }
 
 }  // namespace sample_step

@@ -12,7 +12,7 @@ struct PadOptions {
   void declare(OptionList& options) {
     options.add("padding", padding, "pixels on each side; or left, top, right and bottom",
                 {.least = 0, .most = 65536});
-    options.add("fill", fill, "their value");
+    options.add("fill", fill, "padding value");
   }
 };
 
@@ -60,7 +60,7 @@ class PadStep final : public detail::FramingStep {
 namespace sample_step {
 
 void register_pad(Registry<SampleStepEntry>& registry) {
-  registry.add("pad", SampleStepEntry::of<PadStep>("a border of one value"));
+  registry.add("pad", SampleStepEntry::of<PadStep>("padding with one value"));
 }
 
 }  // namespace sample_step

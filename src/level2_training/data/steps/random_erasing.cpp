@@ -12,16 +12,18 @@ struct RandomErasingOptions {
   std::vector<double> scale{0.02, 0.33}, ratio{0.3, 3.3};
 
   void declare(OptionList& options) {
-    options.add("probability", probability, "that a rectangle is erased", {.least = 0, .most = 1});
-    options.add("scale", scale, "least and most of the image's area", {.least = 0, .most = 1});
-    options.add("ratio", ratio, "least and most of height over width", {.above = 0});
+    options.add("probability", probability, "probability of erasing a rectangle",
+                {.least = 0, .most = 1});
+    options.add("scale", scale, "minimum and maximum share of the image's area",
+                {.least = 0, .most = 1});
+    options.add("ratio", ratio, "minimum and maximum of height / width", {.above = 0});
     options.add("fill", fill, "value of the rectangle");
   }
 };
 
-/// One rectangle of random area, shape and place.
-/// Source: Zhong et al., "Random Erasing Data Augmentation" (2017); the law of torchvision's
-/// RandomErasing: ten tries, then nothing is erased.
+/// Erases one rectangle of random area, shape and position.
+/// Source: Zhong et al., "Random Erasing Data Augmentation" (2017). The distribution is that of
+/// torchvision's RandomErasing: after ten failed tries nothing is erased.
 class RandomErasingStep final : public SampleStep {
  public:
   using Options = RandomErasingOptions;
@@ -62,8 +64,9 @@ class RandomErasingStep final : public SampleStep {
 namespace sample_step {
 
 void register_random_erasing(Registry<SampleStepEntry>& registry) {
-  registry.add("random_erasing", SampleStepEntry::of<RandomErasingStep>(
-                                     "a random rectangle of one value (Zhong et al., 2017)"));
+  registry.add("random_erasing",
+               SampleStepEntry::of<RandomErasingStep>(
+                   "random erasing: a random rectangle of one value (Zhong et al., 2017)"));
 }
 
 }  // namespace sample_step

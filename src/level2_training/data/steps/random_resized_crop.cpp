@@ -14,14 +14,15 @@ struct RandomResizedCropOptions {
 
   void declare(OptionList& options) {
     options.add("size", size, "height and width of the result", {.least = 1, .most = 65536});
-    options.add("scale", scale, "least and most of the image's area", {.above = 0, .most = 1});
-    options.add("ratio", ratio, "least and most of width over height", {.above = 0});
+    options.add("scale", scale, "minimum and maximum share of the image's area",
+                {.above = 0, .most = 1});
+    options.add("ratio", ratio, "minimum and maximum of width / height", {.above = 0});
   }
 };
 
-/// A rectangle of random area, shape and place, resized to a square.
-/// Source: Szegedy et al., "Going Deeper with Convolutions" (2014), section 6; the law of
-/// torchvision's RandomResizedCrop: ten tries, then the middle.
+/// A rectangle of random area, shape and position, resized to a square.
+/// Source: Szegedy et al., "Going Deeper with Convolutions" (2014), section 6. The distribution is
+/// that of torchvision's RandomResizedCrop: after ten failed tries the centre is taken.
 class RandomResizedCropStep final : public detail::FramingStep {
  public:
   using Options = RandomResizedCropOptions;
@@ -48,7 +49,7 @@ class RandomResizedCropStep final : public detail::FramingStep {
       const auto left = std::int64_t(random.below(std::uint64_t(width - w + 1)));
       return {.top = top, .left = left, .height = h, .width = w, .size = {size_, size_}};
     }
-    // The largest of a shape that is allowed, in the middle.
+    // The largest centred rectangle with an allowed shape.
     const double ratio = std::clamp(double(width) / double(height), ratio_.low, ratio_.high);
     const auto wide = std::int64_t(std::nearbyint(double(height) * ratio));
     const auto high = std::int64_t(std::nearbyint(double(width) / ratio));
@@ -71,8 +72,9 @@ class RandomResizedCropStep final : public detail::FramingStep {
 namespace sample_step {
 
 void register_random_resized_crop(Registry<SampleStepEntry>& registry) {
-  registry.add("random_resized_crop", SampleStepEntry::of<RandomResizedCropStep>(
-                                          "a random rectangle, resized to a square"));
+  registry.add("random_resized_crop",
+               SampleStepEntry::of<RandomResizedCropStep>(
+                   "random resized crop: a random rectangle, resized to a square"));
 }
 
 }  // namespace sample_step

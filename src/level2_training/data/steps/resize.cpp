@@ -25,7 +25,7 @@ class ResizeStep final : public detail::FramingStep {
 namespace sample_step {
 
 void register_resize(Registry<SampleStepEntry>& registry) {
-  registry.add("resize", SampleStepEntry::of<ResizeStep>("another size: bilinear, antialiased"));
+  registry.add("resize", SampleStepEntry::of<ResizeStep>("bilinear resizing, antialiased"));
 }
 
 }  // namespace sample_step

@@ -15,10 +15,10 @@ namespace {
 
 enum class ResampleKernel { nearest, bilinear, bicubic, area };
 
-/// How a library finds the pixels that one of another grid is made of.
+/// Resampling rule of a library.
 struct KernelRule {
   ResampleKernel kernel = ResampleKernel::bilinear;
-  bool antialias = false;  ///< where an image shrinks the kernel grows as much
+  bool antialias = false;  ///< widens the kernel when an image shrinks
   bool corner = false;     ///< pixel i lies at i times the scale; else centres do at the halves
   double cubic = -0.5;     ///< the slope of Keys' cubic
   bool nearest_corner = false;  ///< the nearest pixel is that of the corner, not of the centre
@@ -26,7 +26,7 @@ struct KernelRule {
   bool clamps = false;  ///< pixels beyond the border are those at it; else the rest weighs more
 };
 
-/// What one pixel is made of: pixels from `first` on, by weights whose sum is 1.
+/// Source of one pixel: pixels from `first` on, with weights whose sum is 1.
 struct PixelMix {
   std::int64_t first = 0;
   std::vector<double> weights;
@@ -46,7 +46,7 @@ PixelMix nearest_mix(std::int64_t i, std::int64_t in, double scale, const Kernel
   return {std::min(std::int64_t(std::floor(place)), in - 1), {1}};
 }
 
-/// The share of each pixel that lies below the new one.
+/// The share of each source pixel in the new pixel.
 PixelMix area_mix(std::int64_t i, std::int64_t in, double scale) {
   const double begin = double(i) * scale, end = std::min(double(i + 1) * scale, double(in));
   PixelMix mix{.first = std::int64_t(std::floor(begin)), .weights = {}};
@@ -96,9 +96,9 @@ std::vector<PixelMix> mixes(std::int64_t in, std::int64_t out, const KernelRule&
 
 double as_byte(double value) { return std::clamp(std::floor(value + 0.5), 0.0, 255.0); }
 
-/// All of `image`, uint8 {height, width, channels}, at the size of `out`: rows first, in float64,
-/// rounded to bytes. Sources: Pillow's Resample.c, OpenCV's resize.cpp, TensorFlow's
-/// scale_and_translate_op.cc and resize_bilinear_op.cc, for their rules.
+/// Resamples `image`, uint8 {height, width, channels}, to the size of `out`: rows first, in
+/// float64, rounded to bytes. Sources of the rules: Pillow's Resample.c, OpenCV's resize.cpp,
+/// TensorFlow's scale_and_translate_op.cc and resize_bilinear_op.cc.
 void resample(const SampleView& image, const KernelRule& rule, const SampleView& out) {
   const std::int64_t height = image.sizes[0], width = image.sizes[1], channels = image.sizes[2];
   const std::int64_t new_height = out.sizes[0], new_width = out.sizes[1];
@@ -147,14 +147,15 @@ struct ResizeAsOptions {
   detail::TargetSize size = {};
 
   void declare(OptionList& options) {
-    options.add("library", library,
-                "whose pixels: half-pixel centres, antialiased by pillow and tensorflow_antialias; "
-                "tensorflow_1 has its corner in the first pixel's",
-                {"pillow", "opencv", "tensorflow", "tensorflow_antialias", "tensorflow_1"});
-    options.add("kernel", kernel, "what a pixel is made of; area is OpenCV's",
+    options.add(
+        "library", library,
+        "library whose resizing is reproduced: half-pixel centres, antialiased by pillow and "
+        "tensorflow_antialias; tensorflow_1 aligns the origin with the corner of the first pixel",
+        {"pillow", "opencv", "tensorflow", "tensorflow_antialias", "tensorflow_1"});
+    options.add("kernel", kernel, "interpolation kernel; area only with opencv",
                 {"nearest", "bilinear", "bicubic", "area"});
     size.declare(options);
-    options.add("sides", size.sides, "how the longer side becomes whole", {"cut", "nearest"});
+    options.add("sides", size.sides, "rounding of the longer side", {"cut", "nearest"});
   }
 };
 
@@ -164,14 +165,14 @@ KernelRule rule_of(const ResizeAsOptions& options) {
   return {.kernel = options.kernel,
           .antialias = library == Library::pillow || library == Library::tensorflow_antialias,
           .corner = library == Library::tensorflow_1,
-          // Of Keys' cubic: OpenCV's own, and that of the others.
+          // Parameter of Keys's cubic: OpenCV's, and that of the others.
           .cubic = library == Library::opencv ? -0.75 : -0.5,
           .nearest_corner = library == Library::opencv || library == Library::tensorflow_1,
           .rounds_between = library == Library::pillow,
           .clamps = library == Library::opencv};
 }
 
-/// Another size, as a library makes it: within one of 255 of its pixels.
+/// Resizes an image by another library's rule, within one of 255 of its pixels.
 class ResizeAsStep final : public SampleStep {
  public:
   using Options = ResizeAsOptions;
@@ -208,7 +209,7 @@ namespace sample_step {
 
 void register_resize_as(Registry<SampleStepEntry>& registry) {
   registry.add("resize_as", SampleStepEntry::of<ResizeAsStep>(
-                                "another size, as Pillow, OpenCV or TensorFlow makes it"));
+                                "resizing that reproduces Pillow, OpenCV or TensorFlow"));
 }
 
 }  // namespace sample_step

@@ -5,7 +5,7 @@
 namespace d5 {
 namespace {
 
-/// Bytes scaled to [0, 1], float32, channels first.
+/// Scales bytes to [0, 1] in float32, channels first.
 class ToTensorStep final : public SampleStep {
  public:
   TensorDesc describe(const TensorDesc& in) const override {
@@ -28,7 +28,7 @@ namespace sample_step {
 
 void register_to_tensor(Registry<SampleStepEntry>& registry) {
   registry.add("to_tensor", SampleStepEntry::of<ToTensorStep>(
-                                "bytes scaled to [0, 1], float32, channels first"));
+                                "conversion to float32 in [0, 1], channels first"));
 }
 
 }  // namespace sample_step

@@ -137,7 +137,7 @@ ColumnShard::Parts ColumnShard::open_parts(const Dataset::Field& field) {
   return parts;
 }
 
-/// Ends rise, and lie within the bytes.
+/// Checks that the ends increase and lie within the bytes.
 void ColumnShard::check_ends(const Parts& parts, std::int64_t strings,
                              const std::string& name) const {
   std::int64_t last = 0;

@@ -13,11 +13,11 @@
 
 namespace d5::detail {
 
-/// Samples as plain tensors, whatever file holds these. Of a field F of numbers, each sample of the
-/// same shape, there is one: "F" {samples, shape...}. Where a dimension is open, "F" {elements} has
-/// all of them one after another, and "F/shapes" int64 {samples, rank} says how many. Strings lie
-/// as bytes: "F" uint8 {bytes}, and "F/ends" int64 {samples, shape...} ({strings} where a dimension
-/// is open) has the place behind each. Names of samples are strings, too: "__key__".
+/// Samples as plain tensors, independent of the file format. A numeric field F with samples of one
+/// shape has one tensor, "F" {samples, shape...}. With an open dimension, "F" {elements} holds all
+/// samples one after another, and "F/shapes" int64 {samples, rank} their shapes. Strings are stored
+/// as bytes: "F" uint8 {bytes}, and "F/ends" int64 {samples, shape...} ({strings} with an open
+/// dimension) has the end of each. Names of samples are strings, too: "__key__".
 struct Column {
   std::string name;
   TensorDesc desc;
@@ -26,12 +26,11 @@ struct Column {
 
 inline constexpr std::string_view kNameColumn = "__key__";
 
-/// Reads columns, in memory of `owner`. Without `fields` each column is one of its own, strings
-/// where it has "/ends"; a dimension of F/shapes that varies is then open.
+/// Reads columns from memory of `owner`. Without `fields` each column is a field, of strings if it
+/// has "/ends"; a dimension of F/shapes that varies is then open.
 class ColumnShard final : public Shard {
  public:
-  /// Throws: FormatError where columns are missing, or of other types, sizes or lengths than the
-  /// rest demands.
+  /// Throws: FormatError if columns are missing, or inconsistent in type, size or length.
   ColumnShard(std::string file, std::shared_ptr<const void> owner, std::vector<Column> columns,
               std::optional<std::vector<Dataset::Field>> fields = {});
 
@@ -42,12 +41,12 @@ class ColumnShard final : public Shard {
   void read(std::int64_t index, SampleRow& row) const override;
 
  private:
-  /// Where a field's samples are.
+  /// Location of a field's samples.
   struct Parts {
     std::string_view bytes;
     const char* ends = nullptr;        ///< int64, of strings
     const char* shapes = nullptr;      ///< int64, where a dimension is open
-    std::vector<std::int64_t> begins;  ///< of the samples in elements, where a dimension is open
+    std::vector<std::int64_t> begins;  ///< start of each sample in elements, with an open dimension
   };
 
   [[noreturn]] void refuse(const std::string& what) const;
@@ -68,16 +67,16 @@ class ColumnShard final : public Shard {
   std::optional<Parts> names_;
 };
 
-/// Makes columns of samples, in memory.
+/// Builds columns of samples in memory.
 class ColumnBuilder {
  public:
-  /// `who` begins messages. Throws: Unsupported where two columns would have the same name.
+  /// `who` begins messages. Throws: Unsupported if two columns would have the same name.
   ColumnBuilder(std::string who, std::vector<Dataset::Field> fields);
-  /// Throws: MemoryError where all would be more than the memory budget.
+  /// Throws: MemoryError if the total exceeds the memory budget.
   void add(const std::string& name, std::span<const Tensor> sample);
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// The columns, the largest elements first, so that each is aligned where it follows another.
-  /// They lie in the builder.
+  /// Returns the columns, those with the largest elements first, so that each stays aligned when
+  /// written one after another. They point into the builder.
   [[nodiscard]] std::vector<Column> finish();
 
  private:

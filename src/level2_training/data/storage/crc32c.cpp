@@ -12,7 +12,7 @@ std::uint32_t crc32c(std::string_view bytes) {
   std::uint32_t sum = 0xffffffffu;
   while (!bytes.empty()) {
     const std::size_t count = std::min(bytes.size(), kPiece);
-    // It only reads, whatever its type says.
+    // The library's type lacks const, but it only reads.
     auto* data = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));
     sum = crc32_iscsi(data, int(count), sum);
     bytes.remove_prefix(count);

@@ -18,10 +18,10 @@ class MessageReader {
  public:
   explicit MessageReader(std::string_view message) : message_(message) {}
 
-  std::uint64_t number = 0;  ///< of the field
+  std::uint64_t number = 0;  ///< number of the field
   unsigned type = 0;
-  std::uint64_t value = 0;  ///< of a varint
-  std::string_view bytes;   ///< of every other
+  std::uint64_t value = 0;  ///< value of a varint
+  std::string_view bytes;   ///< content of every other type
 
   /// False at the end.
   bool next() {
@@ -49,7 +49,7 @@ class MessageReader {
     return true;
   }
 
-  /// The next of packed varints; `at_end` tells whether there is one.
+  /// Reads the next of packed varints; `at_end` reports whether there is one.
   std::uint64_t varint() {
     std::uint64_t result = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -63,14 +63,14 @@ class MessageReader {
   [[nodiscard]] bool at_end() const { return at_ == message_.size(); }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw FormatError(fmt::format("byte {} of a message of {}: {}; it is no tf.train.Example", at_,
-                                  message_.size(), what));
+    throw FormatError(fmt::format("byte {} of a message of {}: {}; it is not a tf.train.Example",
+                                  at_, message_.size(), what));
   }
 
  private:
   void take(std::uint64_t count) {
     if (count > message_.size() - at_) {
-      fail(fmt::format("field {} is said to have {} bytes, but {} follow", number, count,
+      fail(fmt::format("field {} is declared to have {} bytes, but {} follow", number, count,
                        message_.size() - at_));
     }
     bytes = message_.substr(at_, std::size_t(count));
@@ -81,8 +81,8 @@ class MessageReader {
   std::size_t at_ = 0;
 };
 
-/// The values of a list, packed or one by one: `one` is called with what stands in a field of its
-/// own, `packed` with those that stand together.
+/// Reads the values of a list: `one` is called for a value in a field of its own, `packed` for
+/// packed values.
 template <class One, class Packed>
 void for_each_value(std::string_view list, WireType alone, const One& one, const Packed& packed) {
   MessageReader reader(list);
@@ -100,7 +100,7 @@ void for_each_value(std::string_view list, WireType alone, const One& one, const
 
 void check_floats(std::string_view packed) {
   if (packed.size() % sizeof(float) != 0) {
-    MessageReader(packed).fail("packed floats are no multiple of 4 bytes");
+    MessageReader(packed).fail("packed floats are not a multiple of 4 bytes");
   }
 }
 
@@ -109,7 +109,7 @@ Feature feature_of(std::string_view name, std::string_view message) {
   MessageReader reader(message);
   while (reader.next()) {
     if (reader.number > 3) continue;
-    if (reader.type != kLength) reader.fail("a feature is no list");
+    if (reader.type != kLength) reader.fail("a feature is not a list");
     feature.kind = Feature::Kind(reader.number);
     feature.list = reader.bytes;
   }
@@ -182,11 +182,11 @@ void for_each_feature(std::string_view example, const std::function<void(const F
   MessageReader whole(example);
   while (whole.next()) {
     if (whole.number != 1) continue;
-    if (whole.type != kLength) whole.fail("its features are no message");
+    if (whole.type != kLength) whole.fail("its features are not a message");
     MessageReader features(whole.bytes);
     while (features.next()) {
       if (features.number != 1) continue;
-      if (features.type != kLength) features.fail("a feature is no message");
+      if (features.type != kLength) features.fail("a feature is not a message");
       std::string_view name, value;
       MessageReader entry(features.bytes);
       while (entry.next()) {

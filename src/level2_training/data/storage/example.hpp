@@ -9,8 +9,8 @@
 
 namespace d5::detail {
 
-/// A `tf.train.Example`: named lists of bytes, floats or integers, in protobuf's wire format, read
-/// where it lies:
+/// A `tf.train.Example`: named lists of bytes, floats or integers, in protobuf's wire format,
+/// parsed in place:
 ///
 ///     Example { Features features = 1; }         Features { map<string, Feature> feature = 1; }
 ///     Feature { BytesList | FloatList | Int64List = 1 | 2 | 3; }   each { repeated value = 1; }
@@ -22,7 +22,7 @@ struct Feature {
   Kind kind = Kind::none;
   std::string_view list;  ///< the message of the list
 
-  /// Throws, as the others: FormatError with the place in the list.
+  /// Throws, like the others: FormatError with the position in the list.
   [[nodiscard]] std::int64_t count() const;
   void for_each_bytes(const std::function<void(std::string_view)>& visit) const;
   /// Writes `count()` values.
@@ -30,7 +30,7 @@ struct Feature {
   void read(std::int64_t* to) const;
 };
 
-/// Throws: FormatError with the byte where the message breaks.
+/// Throws: FormatError with the position of the fault.
 void for_each_feature(std::string_view example, const std::function<void(const Feature&)>& visit);
 
 /// Makes an Example.
@@ -39,7 +39,7 @@ class ExampleWriter {
   void add_bytes(const std::string& name, std::span<const std::string_view> values);
   void add_floats(const std::string& name, std::span<const float> values);
   void add_integers(const std::string& name, std::span<const std::int64_t> values);
-  /// The message; the writer begins anew.
+  /// Returns the message and resets the writer.
   [[nodiscard]] std::string take();
 
  private:

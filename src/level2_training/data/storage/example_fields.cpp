@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kShape = "/shape";
 
-/// Where a feature's number of values does not tell a sample's shape.
+/// Whether a feature's number of values does not determine a sample's shape.
 bool has_shape_feature(const TensorDesc& desc) {
   return !desc.shape.is_static() && desc.shape.rank() > 1;
 }

@@ -10,21 +10,20 @@
 
 namespace d5::detail {
 
-/// What the name of a sample is called in an Example.
+/// Feature of an Example that holds the sample's name.
 inline constexpr std::string_view kNameFeature = "__key__";
 
-/// The type that a field's elements have in an Example: numbers other than float32 and int64 are
-/// bytes, all of a sample's in one value.
+/// Kind of a field's elements in an Example: numeric types other than float32 and int64 are stored
+/// as bytes, one value per sample.
 [[nodiscard]] Feature::Kind kind_of(DType dtype);
 
-/// Finds out what fields Examples have that nobody told: bytes are strings, floats float32,
-/// integers int64; scalars where each sample has one value, else lists, open where they differ in
-/// length.
+/// Derives undeclared fields from Examples: bytes are strings, floats float32, integers int64. A
+/// field is a scalar if each sample has one value, otherwise a list, open if lengths differ.
 class ExampleFields {
  public:
-  /// Throws: FormatError where a feature is of another kind than before, or the message breaks.
+  /// Throws: FormatError if a feature is of another kind than before, or the message is malformed.
   void add(std::string_view example);
-  /// By name.
+  /// Fields, sorted by name.
   [[nodiscard]] std::vector<Dataset::Field> fields() const;
 
  private:
@@ -44,12 +43,12 @@ class ExampleReader {
 
  private:
   void read(std::size_t field, const Feature& feature, const Feature& shape, SampleRow& row) const;
-  /// Places of a field's feature and of the one that tells its shape, 2 i and 2 i + 1.
+  /// Indices of a field's feature and of its shape feature, 2 i and 2 i + 1.
   std::map<std::string, std::size_t, std::less<>> places_;
   std::size_t fields_;
 };
 
-/// Adds a sample's features. `fields` are those that `ExampleReader` will be given.
+/// Adds a sample's features; `fields` must be those given to `ExampleReader`.
 void add_features(const std::vector<Dataset::Field>& fields, std::span<const Tensor> sample,
                   ExampleWriter& writer);
 

@@ -55,8 +55,8 @@ std::vector<Dataset::Field> fields_from_json(const std::string& text, const std:
   if (fields.empty()) throw FormatError(fmt::format("{}: has no fields", who));
   return fields;
 } catch (const json::exception& error) {
-  throw FormatError(fmt::format("{}: its fields are not told as they are to be ({})", who,
-                                printable(error.what())));
+  throw FormatError(
+      fmt::format("{}: its description of fields is malformed ({})", who, printable(error.what())));
 }
 
 }  // namespace d5::detail

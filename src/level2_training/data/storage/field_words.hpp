@@ -12,7 +12,7 @@ namespace d5::detail {
 /// which null is an open dimension.
 [[nodiscard]] std::string to_json(const std::vector<Dataset::Field>& fields);
 
-/// The same back. `who` begins messages. Throws: FormatError.
+/// The inverse. `who` begins messages. Throws: FormatError.
 [[nodiscard]] std::vector<Dataset::Field> fields_from_json(const std::string& text,
                                                            const std::string& who);
 

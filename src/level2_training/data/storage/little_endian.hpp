@@ -10,7 +10,7 @@ namespace d5::detail {
 
 static_assert(std::endian::native == std::endian::little, "files are little-endian");
 
-/// The number that stands at `bytes`, aligned or not.
+/// Loads the number at `bytes`, aligned or not.
 template <class T>
   requires std::is_arithmetic_v<T>
 [[nodiscard]] T from_little_endian(const char* bytes) {

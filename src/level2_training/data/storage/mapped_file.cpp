@@ -30,7 +30,7 @@ MappedFile::MappedFile(std::string path, Access access) : path_(std::move(path))
                                : nullptr;
   const int reason = errno;
   ::close(file);
-  if (!is_regular) fail("it is no regular file");
+  if (!is_regular) fail("it is not a regular file");
   if (place == MAP_FAILED) fail(std::strerror(reason));
   bytes_ = {static_cast<const char*>(place), size};
 }

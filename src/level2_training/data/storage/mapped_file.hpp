@@ -6,16 +6,16 @@
 
 namespace d5::detail {
 
-/// A file's bytes, read at random from any thread: there is no position to share, and a thousand
-/// shards hold no descriptors. Whoever cuts the file meanwhile ends the process, as with any
-/// mapping.
+/// A memory-mapped file for random access from any thread: there is no shared position, and a
+/// thousand shards hold no file descriptors. Truncating the file meanwhile crashes the process, as
+/// with any mapping.
 class MappedFile {
  public:
   enum class Access {
     read,
     copy,  ///< may be written: a page that is becomes this process's own, the file stays
   };
-  /// Throws: IoError with the system's reason; for what is no regular file.
+  /// Throws: IoError with the system's reason, also for anything but a regular file.
   explicit MappedFile(std::string path, Access access = Access::read);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

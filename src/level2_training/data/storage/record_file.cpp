@@ -15,18 +15,18 @@ namespace {
 
 constexpr std::size_t kLengthBytes = sizeof(std::uint64_t), kSumBytes = sizeof(std::uint32_t);
 
-/// Whether a record's length stands at the begin of `bytes`, by its checksum.
+/// Whether `bytes` start with the length of a record, verified by its checksum.
 bool begins_with_length(std::string_view bytes) {
   return bytes.size() >= kLengthBytes + kSumBytes &&
          from_little_endian<std::uint32_t>(bytes.data() + kLengthBytes) ==
              masked_crc32c(bytes.substr(0, kLengthBytes));
 }
 
-/// How `bytes` are packed, if they are.
+/// Compression of `bytes`, if any.
 std::optional<Packing> packing_of(std::string_view bytes) {
   if (begins_with_length(bytes) || bytes.size() < 2) return {};
   if (is_gzip(bytes)) return Packing::gzip_or_none;
-  // A zlib stream begins with method 8 and a window, then a multiple of 31 (RFC 1950).
+  // A zlib stream starts with method 8 and a window, in two bytes divisible by 31 (RFC 1950).
   const unsigned first = std::uint8_t(bytes[0]), second = std::uint8_t(bytes[1]);
   if ((first & 0x0f) == 8 && first >> 4 <= 7 && (first * 256 + second) % 31 == 0) {
     return Packing::zlib;
@@ -58,14 +58,15 @@ SampleIndex RecordFile::index(const Interrupt& interrupt) const {
     if (!begins_with_length(rest)) {
       fail(
           fmt::format("its length has the masked CRC-32C {:08x}, but {:08x} is written; it is "
-                      "damaged, or no TFRecord file",
+                      "damaged, or not a TFRecord file",
                       masked_crc32c(rest.substr(0, kLengthBytes)),
                       from_little_endian<std::uint32_t>(rest.data() + kLengthBytes)));
     }
     const auto length = from_little_endian<std::uint64_t>(rest.data());
     const std::size_t left = rest.size() - kBefore;
     if (left < kBehind || length > left - kBehind) {
-      fail(fmt::format("is said to have {} bytes, but {} follow; it is truncated", length, left));
+      fail(fmt::format("is declared to have {} bytes, but {} follow; it is truncated", length,
+                       left));
     }
     index.begins.push_back(std::int64_t(at) + kBefore);
     index.lengths.push_back(std::int64_t(length));
@@ -78,8 +79,7 @@ std::string RecordFile::flaw(std::int64_t begin, std::int64_t length) const {
   const auto size = std::int64_t(bytes().size());
   if (begin < kBefore || size - begin - length < kBehind ||
       from_little_endian<std::int64_t>(bytes().data() + begin - kBefore) != length) {
-    return "no record is there; the index is of another file: take it away, or open with "
-           "index=memory";
+    return "no record is there; the index is of another file: remove it, or open with index=memory";
   }
   const std::string_view data = bytes().substr(std::size_t(begin), std::size_t(length));
   const auto expected = from_little_endian<std::uint32_t>(data.data() + length);

@@ -11,30 +11,30 @@
 
 namespace d5::detail {
 
-/// A TFRecord file: records of a length (uint64), its masked CRC-32C, data, their masked CRC-32C.
-/// One that is packed as a whole, by gzip or zlib, is unpacked into memory.
+/// A TFRecord file: records of a length (uint64), its masked CRC-32C, data, their masked CRC-32C. A
+/// file that is compressed as a whole, by gzip or zlib, is decompressed into memory.
 /// Source: TensorFlow, "TFRecord and tf.train.Example", "TFRecords format details".
 class RecordFile {
  public:
   static constexpr std::int64_t kBefore = 12, kBehind = 4;  ///< bytes around a record's data
 
-  /// Throws: IoError, FormatError for a broken packed stream, MemoryError where it unpacks to more
-  /// than the memory budget, Interrupted.
+  /// Throws: IoError; FormatError for a broken compressed stream; MemoryError if its content
+  /// exceeds the memory budget; Interrupted.
   RecordFile(const std::string& path, const Interrupt& interrupt);
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   /// Unpacked.
   [[nodiscard]] std::string_view bytes() const { return file_.bytes(); }
-  /// Where the records' data are, by one pass over the lengths, whose checksums are checked.
+  /// Locates the records' data in one pass over the lengths, and verifies the lengths' checksums.
   /// Throws: FormatError with the byte, Interrupted.
   [[nodiscard]] SampleIndex index(const Interrupt& interrupt) const;
-  /// What is wrong with the record whose data is there; empty if nothing is.
+  /// Fault of the record with that data; empty if there is none.
   [[nodiscard]] std::string flaw(std::int64_t begin, std::int64_t length) const;
 
  private:
   UnpackedFile file_;
 };
 
-/// A record as it stands in a file.
+/// A record in the file's format.
 [[nodiscard]] std::string framed_record(std::string_view data);
 
 }  // namespace d5::detail

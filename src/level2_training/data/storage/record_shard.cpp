@@ -28,7 +28,7 @@ std::string RecordShard::sample_name(std::int64_t index) const {
       feature.for_each_bytes([&](std::string_view value) { name = value; });
     });
   } catch (const FormatError&) {
-    return {};  // whoever reads the sample is told
+    return {};  // reading the sample reports it
   }
   return name;
 }

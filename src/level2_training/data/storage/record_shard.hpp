@@ -10,11 +10,11 @@
 
 namespace d5::detail {
 
-/// The Examples of a TFRecord file. Each record's checksum is compared while it is read.
+/// The Examples of a TFRecord file. Each record's checksum is verified when it is read.
 class RecordShard final : public Shard {
  public:
-  /// `index` says where the records are, and the fields that are read of each; the bytes `name` of
-  /// an Example what it is called.
+  /// `index` gives the location of records and the fields to read; the bytes feature `name` of an
+  /// Example is the sample's name.
   RecordShard(std::shared_ptr<const RecordFile> file, SampleIndex index,
               std::string name = std::string(kNameFeature));
 

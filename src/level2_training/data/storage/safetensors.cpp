@@ -52,7 +52,7 @@ Safetensors::Stored stored(const std::string& name, const json& entry, std::stri
   }
   const TensorDesc desc{known->dtype, shape};
   if (begin > end || end > data.size() || end - begin != desc.bytes()) {
-    fail(who, fmt::format("tensor '{}' ({}) is said to be at bytes {} to {} of {}", printable(name),
+    fail(who, fmt::format("tensor '{}' ({}) is declared at bytes {} to {} of {}", printable(name),
                           to_string(desc), begin, end, data.size()));
   }
   return {name, desc, data.substr(begin, end - begin)};
@@ -68,9 +68,10 @@ SafetensorsParts split_safetensors(std::string_view file, const std::string& who
   }
   const auto length = from_little_endian<std::uint64_t>(file.data());
   if (length > std::min(kMostHeader, file.size() - kPrefix)) {
-    fail(who, fmt::format("byte 0: promises a header of {} bytes, but {} follow; it is truncated "
-                          "or no {}",
-                          length, file.size() - kPrefix, kind));
+    fail(who,
+         fmt::format(
+             "byte 0: promises a header of {} bytes, but {} follow; it is truncated or not a {}",
+             length, file.size() - kPrefix, kind));
   }
   return {file.substr(kPrefix, length), file.substr(kPrefix + length)};
 }
@@ -88,7 +89,7 @@ Safetensors read_safetensors(const SafetensorsParts& parts, const std::string& w
   std::ranges::sort(result.tensors, {}, [](const auto& tensor) { return tensor.bytes.data(); });
   return result;
 } catch (const json::exception& error) {
-  fail(who, fmt::format("byte {}: its header is not what a safetensors file's is ({})",
+  fail(who, fmt::format("byte {}: its header is not that of a safetensors file ({})",
                         SafetensorsParts::kPrefix, printable(error.what())));
 }
 

@@ -19,7 +19,7 @@ namespace d5::detail {
 namespace {
 
 constexpr const char *kFormat = "d5 index", *kVersion = "1";
-constexpr const char* kWayOut = "take the index away, or open with index=memory";
+constexpr const char* kWayOut = "remove the index, or open with index=memory";
 
 template <class T>
 std::string_view bytes_of(const std::vector<T>& values) {
@@ -62,17 +62,17 @@ class IndexReader {
           length <= std::int64_t(bytes_) - begin) {
         continue;
       }
-      refuse(fmt::format("sample {} is said to be {} bytes from byte {} on, of {}",
+      refuse(fmt::format("sample {} is declared as {} bytes from byte {} on, of {}",
                          std::int64_t(i) / index.parts, length, begin, bytes_));
     }
     read_names(samples, index);
     for (const auto& [name, desc] : index.fields) {
-      // Numbers of variable length take one byte of eight at least.
+      // A number of variable length takes at least one byte for eight of the tensor.
       if (samples == 0 || !desc.shape.is_static() || desc.dtype == DType::string ||
           desc.bytes() / sizeof(std::int64_t) <= bytes_) {
         continue;
       }
-      refuse(fmt::format("field '{}' is said to be {}, more than the file of {} bytes holds",
+      refuse(fmt::format("field '{}' is declared as {}, more than the file of {} bytes holds",
                          printable(name), to_string(desc), bytes_));
     }
     return index;

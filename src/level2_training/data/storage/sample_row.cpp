@@ -57,7 +57,7 @@ void SampleRow::put(std::size_t field, std::span<const std::int64_t> dims, std::
   }
   std::byte* const to = numbers(field, dims);
   if (dtype == DType::boolean) {
-    // Any byte may stand in a file, but a bool of another value than 0 or 1 is undefined.
+    // A file may contain any byte, but a bool other than 0 or 1 is undefined.
     std::ranges::transform(bytes, reinterpret_cast<char*>(to), [](char b) { return char(b != 0); });
   } else if (!bytes.empty()) {
     std::memcpy(to, bytes.data(), bytes.size());

@@ -59,12 +59,12 @@ class ShardedDataset final : public Dataset {
     return Shape(sample[field].shape().dims().subspan(1));
   }
 
-  /// Reads nothing of the other fields.
+  /// Reads no other field.
   [[nodiscard]] std::vector<std::int64_t> labels(std::string_view name) const override {
     const auto place = std::ranges::find(fields_, name, &Field::name);
     const bool is_label = place != fields_.end() && place->desc.dtype == DType::int64 &&
                           place->desc.shape.rank() == 0;
-    if (!is_label) return Dataset::labels(name);  // which refuses it
+    if (!is_label) return Dataset::labels(name);  // throws the error
     const auto field = std::size_t(place - fields_.begin());
     std::vector<std::int64_t> all(static_cast<std::size_t>(size_));
     std::vector<Tensor> batch(fields_.size());
@@ -134,7 +134,7 @@ class ShardedDataset final : public Dataset {
 
   std::vector<std::unique_ptr<Shard>> shards_;
   std::vector<Field> fields_;
-  std::vector<std::int64_t> begins_;  ///< of the shards, in samples
+  std::vector<std::int64_t> begins_;  ///< first sample of each shard
   std::int64_t size_ = 0;
 };
 

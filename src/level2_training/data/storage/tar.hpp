@@ -8,10 +8,10 @@
 
 namespace d5::detail {
 
-/// The regular files of a tar archive in memory, one after another: ustar, pax, GNU's long names
-/// and sizes. Links, folders and devices are passed over. Nothing is unpacked, and each member's
-/// place is told: samples are read there in any order. libarchive, with which whole archives are
-/// unpacked (`files_in_archive`), does not tell where the data of a member lies.
+/// Iterates over the regular files of a tar archive in memory: ustar, pax, GNU's long names and
+/// sizes. Links, folders and devices are skipped. Nothing is copied, and each member's location is
+/// known, so samples can be read in any order. libarchive, which `files_in_archive` uses for whole
+/// archives, does not report where a member's data is.
 /// Source: POSIX.1-2017, pax, "ustar Interchange Format" and "pax Extended Header"; GNU tar manual,
 /// "Basic Tar Format".
 class TarReader {
@@ -19,16 +19,17 @@ class TarReader {
   static constexpr std::size_t kBlock = 512;
   struct Member {
     std::string name;
-    std::size_t begin = 0, length = 0;  ///< of its data
+    std::size_t begin = 0, length = 0;  ///< location of its data
   };
 
   /// `file` names the bytes in messages.
   TarReader(std::string_view bytes, std::string file) : bytes_(bytes), file_(std::move(file)) {}
 
-  /// False at the end. Throws: FormatError with the byte for a wrong checksum, a size past the end,
-  /// a name that is absolute or has "..", an archive without its end; Unsupported for sparse files.
+  /// Reads the next member; false at the end. Throws: FormatError with the byte for a wrong
+  /// checksum, a size past the end, a name that is absolute or has "..", an archive without its
+  /// end; Unsupported for sparse files.
   bool next(Member& member);
-  /// What global headers say that came until now, by keyword.
+  /// Content of the global headers so far, by keyword.
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& globals() const {
     return globals_;
   }
@@ -48,11 +49,11 @@ class TarReader {
   Records globals_;
 };
 
-/// A member's header, and a pax header before it where the name or the size asks for one.
+/// A member's header, preceded by a pax header if its name or size requires one.
 [[nodiscard]] std::string tar_header(const std::string& name, std::size_t length);
-/// A global pax header that says one thing.
+/// A global pax header with one entry.
 [[nodiscard]] std::string tar_global_header(const std::string& keyword, const std::string& value);
-/// Zeros behind `length` bytes, to the next block.
+/// Zeros after `length` bytes, up to the next block.
 [[nodiscard]] std::string tar_padding(std::size_t length);
 
 }  // namespace d5::detail

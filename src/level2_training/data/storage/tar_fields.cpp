@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789ABCDEF";
 
-/// Bytes that `is_plain` refuses become "%2F" and the like.
+/// Escapes bytes for which `is_plain` is false, as "%2F".
 template <class Predicate>
 std::string encoded(std::string_view text, const Predicate& is_plain) {
   std::string result;
@@ -25,7 +25,7 @@ std::string encoded(std::string_view text, const Predicate& is_plain) {
   return result;
 }
 
-/// `name`, or `name`.`type` where it does not end in that.
+/// `name`, or `name`.`type` if it has another ending.
 std::string with_type(const std::string& name, const std::string& type) {
   return name == type || name.ends_with("." + type) ? name : fmt::format("{}.{}", name, type);
 }

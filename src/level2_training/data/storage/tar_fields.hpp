@@ -10,28 +10,29 @@
 
 namespace d5::detail {
 
-/// The keyword of a global pax header that says what fields an archive's samples have, as JSON.
+/// Keyword of the global pax header that describes the fields of an archive's samples, as JSON.
 inline constexpr const char* kFieldsKeyword = "D5.fields";
 
-/// Files of a tar archive that are one sample, as WebDataset names them: the same name up to the
-/// first dot of its last part, the stem. What follows the dot is the field, and its last part says
-/// what the file holds: "cls" an int64 in decimal digits, "npy" a tensor, else a string of bytes.
+/// Splits names of files in a tar archive as WebDataset does. Files of one sample share the stem:
+/// the name up to the first dot of its last component. The rest is the field, and its last part the
+/// type of content: "cls" is an int64 in decimal digits, "npy" a tensor, anything else a string of
+/// bytes.
 struct TarName {
-  std::string stem, suffix;  ///< both empty for what is no part of a sample
+  std::string stem, suffix;  ///< both empty for a file that is not part of a sample
 };
 [[nodiscard]] TarName split_tar_name(std::string_view name);
 
-/// How the file of a field is called behind the stem: "image.npy", "label.cls", "jpg".
+/// File name of a field after the stem: "image.npy", "label.cls", "jpg".
 [[nodiscard]] std::string suffix_of(const Dataset::Field& field);
 
-/// A stem for a sample called `name`, whatever is in that; and back.
+/// Escapes any sample name as a stem, and the inverse.
 [[nodiscard]] std::string stem_of(std::string_view name);
 [[nodiscard]] std::string name_of_stem(std::string_view stem);
 
-/// Finds the samples of an archive: one part a field. Fields are what the archive says of them, or
-/// those called `fields` (suffixes), or those of the first sample.
-/// Throws: FormatError with file and byte, where a sample lacks a field, has another or the same
-/// twice; Unsupported, Interrupted.
+/// Finds the samples of an archive, with one part per field. Fields are those that the archive
+/// declares, or those called `fields` (suffixes), or those of the first sample.
+/// Throws: FormatError with file and byte if a sample lacks a field, or has another one or the same
+/// one twice; Unsupported; Interrupted.
 [[nodiscard]] SampleIndex index_tar(const UnpackedFile& file,
                                     const std::vector<std::string>& fields,
                                     const Interrupt& interrupt);

@@ -12,11 +12,11 @@
 namespace d5::detail {
 namespace {
 
-/// A suffix whose file holds a tensor.
+/// Whether the files of a suffix hold tensors.
 bool is_tensor(std::string_view suffix) { return suffix == "npy" || suffix.ends_with(".npy"); }
 bool is_label(std::string_view suffix) { return suffix == "cls" || suffix.ends_with(".cls"); }
 
-/// Members that are about the archive, "__x__" first in their path, are passed over (WebDataset).
+/// Members that describe the archive, with "__x__" first in their path, are skipped (WebDataset).
 bool is_about_archive(std::string_view name) {
   const std::string_view first = name.substr(0, name.find('/'));
   return first.size() > 4 && first.starts_with("__") && first.ends_with("__");
@@ -52,7 +52,7 @@ class TarIndexer {
       const bool is_open = desc.dtype == DType::string || !desc.shape.is_static();
       if (is_open || desc.shape.rank() == 0 || index_.samples() == 0) continue;
       if (desc.bytes() <= file_.bytes().size()) continue;
-      fail(0, fmt::format("field '{}' is said to be {}, more than the archive holds",
+      fail(0, fmt::format("field '{}' is declared as {}, more than the archive holds",
                           printable(name), to_string(desc)));
     }
     return std::move(index_);
@@ -111,7 +111,7 @@ class TarIndexer {
     parts_.clear();
   }
 
-  /// The field of a suffix, of whose tensors the headers are read.
+  /// Adds the field of a suffix; reads the headers of its tensors.
   void add_field(std::size_t part) {
     const std::string& suffix = suffixes_[part];
     Dataset::Field field{suffix, {is_label(suffix) ? DType::int64 : DType::string, {}}};
@@ -140,8 +140,8 @@ class TarIndexer {
   const UnpackedFile& file_;
   TarReader reader_;
   std::vector<std::string> suffixes_;  ///< of the fields
-  bool chosen_ = false;                ///< by who opens it
-  bool told_ = false;                  ///< by the archive
+  bool chosen_ = false;                ///< chosen by the caller
+  bool told_ = false;                  ///< declared by the archive
   std::string stem_;
   std::vector<Part> parts_;  ///< of the sample `stem_`
   SampleIndex index_;

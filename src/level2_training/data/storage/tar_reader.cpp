@@ -15,7 +15,7 @@ std::string_view text_in(std::string_view field) { return field.substr(0, field.
 
 }  // namespace
 
-/// The fields of a header that are read.
+/// The parts of a header that are read.
 struct TarReader::Header {
   explicit Header(std::string_view block)
       : name(text_in(block.substr(0, 100))),
@@ -33,7 +33,7 @@ void TarReader::fail(const std::string& what) const {
   throw FormatError(fmt::format("'{}': byte {}: {}", printable(file_), at_, what));
 }
 
-/// Octal digits between blanks; or, with the first bit set, bytes of a binary number (GNU).
+/// Reads octal digits between blanks, or a binary number if the first bit is set (GNU).
 std::size_t TarReader::number(std::string_view field, const char* what) const {
   std::size_t value = 0;
   if (std::uint8_t(field[0]) == 0x80) {
@@ -54,19 +54,19 @@ std::size_t TarReader::number(std::string_view field, const char* what) const {
   return value;
 }
 
-/// Behind the header that begins at `at_`.
+/// Data after the header that begins at `at_`.
 std::string_view TarReader::data_of(std::size_t size) const {
   const std::size_t left = bytes_.size() - at_ - kBlock;
   if (size > left) {
     fail(
-        fmt::format("a member is said to have {} bytes, but {} follow; the archive is truncated, "
-                    "or damaged",
+        fmt::format("a member is declared to have {} bytes, but {} follow; the archive is "
+                    "truncated, or damaged",
                     size, left));
   }
   return bytes_.substr(at_ + kBlock, size);
 }
 
-/// Of a pax header: "LENGTH KEYWORD=VALUE\n", the length is that of the whole line.
+/// Parses a pax header: "LENGTH KEYWORD=VALUE\n"; the length is that of the whole line.
 void TarReader::read_records(std::string_view text, Records& records) const {
   while (!text.empty()) {
     std::size_t length = 0;
@@ -98,8 +98,8 @@ bool TarReader::next(Member& member) {
   for (;;) {
     if (bytes_.size() - at_ < kBlock) {
       fail(
-          fmt::format("ends without its block of zeros, {} bytes are left; it is truncated, or no "
-                      "tar archive",
+          fmt::format("ends without its block of zeros, {} bytes are left; it is truncated, or not "
+                      "a tar archive",
                       bytes_.size() - at_));
     }
     const std::string_view block = bytes_.substr(at_, kBlock);
@@ -110,10 +110,9 @@ bool TarReader::next(Member& member) {
       sum += i >= 148 && i < 156 ? std::size_t(' ') : std::uint8_t(block[i]);
     }
     if (const std::size_t given = number(header.sum, "checksum"); given != sum) {
-      fail(
-          fmt::format("a header has the checksum {}, but {} is written; it is damaged, or no tar "
-                      "archive",
-                      sum, given));
+      fail(fmt::format(
+          "a header has the checksum {}, but {} is written; it is damaged, or not a tar archive",
+          sum, given));
     }
     std::size_t size = number(header.size, "size");
     const bool is_file = header.type == '0' || header.type == '\0' || header.type == '7';
@@ -124,7 +123,7 @@ bool TarReader::next(Member& member) {
         fail(fmt::format("its size is '{}', expected a number", printable(digits)));
       }
     }
-    // Links and devices have no data, whatever their size says.
+    // Links and devices have no data, regardless of their size field.
     if (header.type >= '1' && header.type <= '6') size = 0;
     const std::string_view data = data_of(size);
     const std::size_t begin = at_ + kBlock;

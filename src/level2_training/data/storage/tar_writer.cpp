@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kMostName = 100, kMostOctal = (std::size_t{1} << 33) - 1;
 
-/// A ustar header. A name or a size for which there is no room stands in a pax header before it.
+/// A ustar header. A name or size that does not fit goes to a preceding pax header.
 std::string header_block(char type, std::string_view name, std::size_t length) {
   std::string block(TarReader::kBlock, '\0');
   const auto put = [&](std::size_t at, std::string_view text) {
@@ -30,7 +30,7 @@ std::string header_block(char type, std::string_view name, std::size_t length) {
   return block;
 }
 
-/// "LENGTH KEYWORD=VALUE\n", whose length counts its own digits.
+/// "LENGTH KEYWORD=VALUE\n", where the length includes its own digits.
 std::string record(std::string_view keyword, std::string_view value) {
   const std::size_t rest = keyword.size() + value.size() + 3;
   std::size_t length = rest + 1;

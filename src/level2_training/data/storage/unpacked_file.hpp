@@ -10,15 +10,15 @@
 
 namespace d5::detail {
 
-/// A file's bytes, mapped; of one that is packed as a whole, unpacked into memory.
+/// A file's bytes: mapped, or decompressed into memory if it is compressed as a whole.
 class UnpackedFile {
  public:
   explicit UnpackedFile(const std::string& path) : file_(path), bytes_(file_.bytes()) {}
   UnpackedFile(const UnpackedFile&) = delete;
   UnpackedFile& operator=(const UnpackedFile&) = delete;
 
-  /// Before anybody asks for the bytes. Throws: FormatError for a broken stream, MemoryError where
-  /// it unpacks to more than the memory budget, Interrupted.
+  /// Decompresses; call it before reading the bytes. Throws: FormatError for a broken stream;
+  /// MemoryError if the content exceeds the memory budget; Interrupted.
   void unpack(Packing packing, const Interrupt& interrupt);
 
   [[nodiscard]] const std::string& path() const { return file_.path(); }
@@ -30,10 +30,10 @@ class UnpackedFile {
   std::string_view bytes_;
 };
 
-/// Whether `bytes` begin as a file that is packed by gzip (RFC 1952).
+/// Whether `bytes` begin like a gzip file (RFC 1952).
 [[nodiscard]] bool is_gzip(std::string_view bytes);
 
-/// For formats that are not read packed. Throws: Unsupported with the way out.
+/// For formats that cannot be read compressed. Throws: Unsupported with a way out.
 void expect_not_packed(std::string_view bytes, const std::string& path);
 
 }  // namespace d5::detail

@@ -18,7 +18,7 @@ extern "C" {
 namespace d5::detail {
 namespace {
 
-/// Formats that name no other files: a playlist would make d5 read what it likes.
+/// Formats that refer to no other files: a playlist could make d5 read any file.
 constexpr const char* kFormats =
     "avi,mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpeg,mpegts,ogg,flv,asf";
 
@@ -33,27 +33,27 @@ struct Ends {
 template <class T>
 using Owned = std::unique_ptr<T, Ends>;
 
-/// A file's first stream of pictures, from its beginning.
+/// The first video stream of a file, from its start.
 class PictureStream {
  public:
   explicit PictureStream(const std::string& path)
       : path_(path), packet_(av_packet_alloc()), frame_(av_frame_alloc()) {
-    av_log_set_level(AV_LOG_QUIET);  // what is wrong is told by errors
+    av_log_set_level(AV_LOG_QUIET);  // failures are reported as exceptions
     AVDictionary* options = nullptr;
     av_dict_set(&options, "protocol_whitelist", "file", 0);
     av_dict_set(&options, "format_whitelist", kFormats, 0);
     AVFormatContext* file = nullptr;
-    // "file:" keeps a name with a colon from being an address.
+    // The prefix "file:" prevents a name with a colon from being read as an address.
     const int status = avformat_open_input(&file, ("file:" + path).c_str(), nullptr, &options);
     const Owned<AVDictionary> unused(options);
-    check(status, "is no video");
+    check(status, "is not a video");
     file_.reset(file);
-    check(avformat_find_stream_info(file, nullptr), "is no video");
+    check(avformat_find_stream_info(file, nullptr), "is not a video");
     stream_ = av_find_best_stream(file, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
     check(stream_, "has no pictures");
   }
 
-  /// The next packet of the stream; false at the end.
+  /// Reads the next packet of the stream; false at the end.
   bool next_packet() {
     for (;;) {
       av_packet_unref(packet_.get());
@@ -64,7 +64,7 @@ class PictureStream {
     }
   }
 
-  /// The next picture; false at the end.
+  /// Decodes the next picture; false at the end.
   bool next_picture() {
     if (!decoder_) open_decoder();
     for (;;) {
@@ -78,10 +78,10 @@ class PictureStream {
     }
   }
 
-  /// The last one, as pixels of three bytes.
+  /// The current picture, as pixels of three bytes.
   [[nodiscard]] Tensor pixels() {
     const int width = frame_->width, height = frame_->height;
-    // Without further flags the pixels are those of PyAV, and so of torchvision.
+    // Without further flags the pixels equal those of PyAV, and of torchvision.
     scaler_.reset(sws_getCachedContext(scaler_.release(), width, height,
                                        AVPixelFormat(frame_->format), width, height,
                                        AV_PIX_FMT_RGB24, SWS_BILINEAR, nullptr, nullptr, nullptr));
@@ -118,7 +118,7 @@ class PictureStream {
     decoder_.reset(avcodec_alloc_context3(codec));
     check(avcodec_parameters_to_context(decoder_.get(), parameters), "cannot be decoded");
     decoder_->max_pixels = kMostImagePixels;
-    decoder_->thread_count = 1;  // whoever reads samples has threads of its own
+    decoder_->thread_count = 1;  // the caller has its own threads
     check(avcodec_open2(decoder_.get(), codec, nullptr), "cannot be decoded");
   }
 
@@ -150,7 +150,7 @@ class VideoFile final : public Video {
   std::int64_t pictures() override { return pictures_; }
 
   void read(std::span<const std::int64_t> places, const Take& take) override {
-    // Packets that hold two pictures leave an empty one behind: so many fewer may come.
+    // A packet with two pictures is followed by an empty one, so there may be this many fewer.
     constexpr std::int64_t kMostMissing = 2;
     PictureStream stream(path_);
     Tensor picture;

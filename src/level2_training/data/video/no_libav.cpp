@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands where libav was not found when d5 was configured.
+// Replaces libav.cpp if libav was not found at configuration.
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"

@@ -12,25 +12,24 @@
 
 namespace d5::detail {
 
-/// The pictures of a video, in their order. One thread reads it.
+/// Sequential access to the frames of a video, by one thread.
 class Video {
  public:
   virtual ~Video() = default;
-  /// Takes picture number `i` of those that were asked for: uint8 {height, width, 3}, red first,
-  /// good until it returns.
+  /// Receives requested frame number `i`: uint8 {height, width, 3}, RGB, valid during the call.
   using Take = std::function<void(std::size_t i, const Tensor& picture)>;
 
   [[nodiscard]] virtual std::int64_t pictures() = 0;
-  /// Hands over those at `places`, which do not descend.
-  /// Throws: FormatError for a damaged video, or one that ends before a place.
+  /// Reads the frames `places`, in non-descending order.
+  /// Throws: FormatError for a damaged video, or one that ends too early.
   virtual void read(std::span<const std::int64_t> places, const Take& take) = 0;
 };
 
-/// The image files of a folder, by name. Throws: NotFound where there are none, IoError.
+/// Opens the image files of a folder, by name. Throws: NotFound if there are none; IoError.
 [[nodiscard]] std::unique_ptr<Video> open_picture_folder(const std::string& folder);
 
-/// A file of a format that libav knows, such as AVI.
-/// Throws: IoError, FormatError; Unsupported where d5 was built without libav, with the way out.
+/// Opens a file of a format that libav knows, such as AVI.
+/// Throws: IoError, FormatError; Unsupported if d5 was built without libav, with a way out.
 [[nodiscard]] std::unique_ptr<Video> open_video_file(const std::string& path);
 
 }  // namespace d5::detail

@@ -58,7 +58,7 @@ std::string VideoClips::sample_name(std::int64_t index) const {
 }
 
 std::vector<std::int64_t> VideoClips::labels(std::string_view field) const {
-  if (field != "label") return Dataset::labels(field);  // which says what is wrong
+  if (field != "label") return Dataset::labels(field);  // throws the error
   std::vector<std::int64_t> all;
   for (const auto& video : videos_) all.push_back(video.label);
   return all;

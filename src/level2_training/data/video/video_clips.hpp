@@ -12,22 +12,22 @@ namespace d5::detail {
 
 /// A video and its class.
 struct LabelledVideo {
-  std::string path;  ///< of the file; a folder of that name without its ending comes before it
+  std::string path;  ///< of the file; a folder of that name without extension takes precedence
   std::string name;  ///< for people
   std::int64_t label = 0;
 };
 
-/// Which pictures of a video are a clip, and how large they are.
+/// Frames of a clip, and their size.
 struct ClipOptions {
   std::int64_t frames = 16;            ///< pictures of a clip
-  std::int64_t stride = 1;             ///< from one picture to the next
+  std::int64_t stride = 1;             ///< distance between frames
   std::int64_t height = 0, width = 0;  ///< 0: as the video is
   enum class Start { random, middle } start = Start::middle;
 };
 
-/// "clip" uint8 {frames, height, width, 3}, red first, and "label" int64. A clip that is longer
-/// than its video repeats the last picture. Its first picture is drawn from
-/// `draw.stream("clip", sample)`, or the clip lies in the middle.
+/// "clip" uint8 {frames, height, width, 3}, RGB, and "label" int64. If a clip is longer than its
+/// video, the last frame is repeated. Its first frame is drawn from `draw.stream("clip", sample)`,
+/// or the clip is centred.
 class VideoClips final : public Dataset {
  public:
   VideoClips(std::string name, std::string origin, std::vector<LabelledVideo> videos,
@@ -35,7 +35,7 @@ class VideoClips final : public Dataset {
 
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::string description() const override;
-  /// Names and labels of all videos, summed up.
+  /// Digest of the names and labels of all videos.
   [[nodiscard]] std::vector<Artefact> artefacts() const override;
   [[nodiscard]] std::int64_t size() const override { return std::int64_t(videos_.size()); }
   [[nodiscard]] const std::vector<Field>& fields() const override { return fields_; }

@@ -5,12 +5,12 @@
 
 namespace d5::detail {
 
-/// The target in the type and the shape of what it is compared with: {N} beside {N, 1} would
-/// otherwise be broadcast to {N, N}. Another number of elements fails when it runs. Returns the
-/// tensor's name.
+/// Converts the target to the type and shape of the output: {N} and {N, 1} would otherwise be
+/// broadcast to {N, N}. A different number of elements fails at run time. Returns the tensor's
+/// name.
 [[nodiscard]] std::string fitted_target(Network& network, const LossEnds& ends);
 
-/// Ends in the mean of all elements of `tensor`, a scalar called `loss`.
+/// Appends the mean of all elements of `tensor` as the scalar `loss`.
 void end_in_mean(Network& network, const std::string& tensor, const std::string& loss);
 
 }  // namespace d5::detail

@@ -13,7 +13,7 @@ namespace d5 {
 
 namespace {
 
-constexpr int kOldestOpset = 15;  // whose operators losses are written in
+constexpr int kOldestOpset = 15;  // opset of the operators in losses
 
 void check_opset(const Network& network, const std::string& name) {
   const auto& imports = network.model().opset_imports;
@@ -52,14 +52,14 @@ std::vector<onnx::Dim> target_dims(const Network& network, const LossEnds& ends)
   return std::vector<onnx::Dim>(rank);
 }
 
-/// An input for the target, unless there is one.
+/// Adds an input for the target, unless it exists.
 void add_target(Network& network, const std::string& name, const LossEnds& ends) {
   const auto inputs = network.input_names();
   if (std::ranges::find(inputs, ends.target) != inputs.end()) return;
   if (network.unused_name(ends.target) != ends.target) {
     throw ValueError(fmt::format(
-        "loss {} of network '{}': its tensor '{}' is no input; give the target another name", name,
-        printable(network.name()), printable(ends.target)));
+        "loss {} of network '{}': its tensor '{}' is not an input; give the target another name",
+        name, printable(network.name()), printable(ends.target)));
   }
   network.add_input(ends.target, ends.target_type, target_dims(network, ends));
 }

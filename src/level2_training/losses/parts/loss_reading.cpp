@@ -26,7 +26,7 @@ bool is_one_of(const onnx::Node& node, const std::array<std::string_view, n>& ty
   return node.domain.empty() && std::ranges::find(types, node.op_type) != types.end();
 }
 
-/// The first input in another shape or type.
+/// Whether the node gives its first input in another shape or type.
 bool passes_on(const onnx::Node& node) {
   constexpr std::array<std::string_view, 8> kTypes{
       "Identity", "Cast", "CastLike", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose"};
@@ -121,7 +121,7 @@ class Reader {
     }
     if (result.is != Is::sum || !has_fixed) return result;
     LossReading mixed = other(fmt::format(
-        "{} adds a term that is no sum over the batch to one that is", onnx::describe(node)));
+        "{} adds a term that is not a sum over the batch to one that is", onnx::describe(node)));
     mixed.joins = false;
     return mixed;
   }
@@ -138,15 +138,17 @@ class Reader {
     const std::string by = without_floor(node.inputs[1]);
     LossReading result = read(node.inputs[0]);
     if (result.is != Is::sum) {
-      return other(fmt::format("{} divides what is no sum over the batch", onnx::describe(node)));
+      return other(
+          fmt::format("{} divides a value that is not a sum over the batch", onnx::describe(node)));
     }
     if (of_learnt_.contains(by)) {
-      return other(fmt::format("{} divides by what training changes", onnx::describe(node)));
+      return other(
+          fmt::format("{} divides by a value that training changes", onnx::describe(node)));
     }
     return {.is = Is::mean, .by = By::number, .tensor = by};
   }
 
-  /// Of a divisor that is kept above zero, what it is otherwise.
+  /// The divisor without a lower bound that keeps it above zero.
   std::string without_floor(const std::string& tensor) const {
     const onnx::Node* node = network_.producer(tensor);
     constexpr std::array<std::string_view, 3> kFloors{"Max", "Add", "Clip"};
@@ -180,11 +182,11 @@ class Reader {
     const bool learnt = of_learnt_.contains(result.tensor) ||
                         (of_learnt_.contains(result.weights) && network_.producer(result.weights));
     if (!learnt) return result;
-    return other(fmt::format("{}: its targets or weights are what training changes, or drawn",
+    return other(fmt::format("{}: its targets or weights are changed by training, or drawn",
                              onnx::describe(node)));
   }
 
-  /// Whether the elements of what is reduced are as many a sample, whatever the batch.
+  /// Whether the reduced tensor has a fixed number of elements per sample, whatever the batch.
   LossReading over(LossReading of) {
     constexpr std::int64_t kFew = 2, kMore = 3, kShort = 4, kLong = 6;
     const auto names = names_behind(network_, of.tensor);

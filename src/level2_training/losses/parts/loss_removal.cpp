@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::set<std::string, std::less<>>;
 
-/// What these tensors are made of, themselves among it.
+/// These tensors and all tensors that they are computed from.
 Names ancestors(const onnx::Graph& graph, Names tensors) {
   for (const auto& node : std::views::reverse(graph.nodes)) {
     if (std::ranges::none_of(node.outputs,

@@ -21,23 +21,23 @@ struct AccelegradOptions {
   bool per_parameter = false;
 
   void declare(OptionList& options) {
-    options.add("diameter", diameter, "of the region that holds the start and the solution",
-                {.above = 0});
-    options.add("gradient_bound", gradient_bound, "of the gradient's norm, G", {.least = 0});
+    options.add("diameter", diameter,
+                "diameter of the region that contains the start and the solution", {.above = 0});
+    options.add("gradient_bound", gradient_bound, "bound on the gradient's norm, G", {.least = 0});
     options.add("per_parameter", per_parameter,
-                "each parameter has norms and rates of its own, as in Deep500");
+                "separate norms and rates for each parameter, as in Deep500");
   }
 };
 
-/// From y = z = x = w, with the gradient g at x, in step t, counted from 0, with a(t) = 1 for t <=
-/// 2 and (t + 1) / 4 after:
+/// Starts from y = z = x = w. In step t, counted from 0, with the gradient g at x, and a(t) = 1 for
+/// t <= 2, (t + 1) / 4 after:
 ///
 ///     eta = 2 diameter / sqrt(gradient_bound^2 + sum of a(i)^2 |g(i)|^2 over i <= t)
 ///     z <- z - a(t) eta g
 ///     y <- x - eta g
 ///     x <- z / a(t+1) + (1 - 1 / a(t+1)) y
 ///
-/// The norm is that of all parameters together. w is x; tests see y. No projection.
+/// The norm is over all parameters together. w is x; test runs use y. There is no projection.
 ///
 /// Source: Levy, Yurtsever and Cevher, "Online Adaptive Methods, Universality and Acceleration"
 /// (NeurIPS 2018), algorithm 1, without constraints; by parameter after Ben-Nun et al., "A Modular
@@ -98,7 +98,7 @@ class Accelegrad final : public SlottedOptimizer {
   }
 
   void begin_test_of_rule() override {
-    if (step_number() == 0) return;  // there is no y yet
+    if (step_number() == 0) return;  // no y yet
     Network& network = executor().network();
     kept_.keep(network);
     auto& parameters = network.parameters();
@@ -132,7 +132,7 @@ class Accelegrad final : public SlottedOptimizer {
 
   Options options_;
   std::vector<double> sums_;
-  std::optional<double> norm_;  // of all gradients of this step
+  std::optional<double> norm_;  // norm of all gradients of this step
   std::int64_t added_in_ = 0;   // the step in which the common norm was added
   TensorUpdater updater_;
   KeptParameters kept_;

@@ -13,15 +13,15 @@ struct AdadeltaOptions {
   double weight_decay = 0;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "on the step that the rule finds", {.least = 0});
-    options.add("weight_decay", weight_decay, "times the parameter, added to its gradient",
-                {.least = 0});
-    options.add("rho", rho, "share of the averages that stays", {.least = 0, .most = 1});
-    options.add("epsilon", epsilon, "added to the averages under the roots", {.least = 0});
+    options.add("learning_rate", learning_rate, "factor on the rule's step", {.least = 0});
+    options.add("weight_decay", weight_decay,
+                "L2 weight decay: this times the parameter is added to its gradient", {.least = 0});
+    options.add("rho", rho, "decay rate of the running averages", {.least = 0, .most = 1});
+    options.add("epsilon", epsilon, "added to the averages under the square roots", {.least = 0});
   }
 };
 
-/// With g <- g + weight_decay * w:
+/// Update with g <- g + weight_decay * w:
 ///
 ///     s <- rho * s + (1 - rho) * g^2
 ///     d = sqrt(a + epsilon) / sqrt(s + epsilon) * g

@@ -21,22 +21,26 @@ struct AdafactorOptions {
   Epsilon1 epsilon1_is = Epsilon1::floor;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "that 1 / sqrt(step) does not go above",
-                {.least = 0});
-    options.add("weight_decay", weight_decay,
-                "times learning_rate, share of the parameter that a step takes away", {.least = 0});
-    options.add("beta2_decay", beta2_decay, "power of the step that is the new squares' share",
-                {.most = 0});
+    options.add("learning_rate", learning_rate,
+                "upper bound of the relative step size 1 / sqrt(step)", {.least = 0});
+    options.add(
+        "weight_decay", weight_decay,
+        "decoupled weight decay: each step shrinks the parameter by learning_rate times this",
+        {.least = 0});
+    options.add(
+        "beta2_decay", beta2_decay,
+        "exponent of the second moment's decay: new squares have the weight step^beta2_decay",
+        {.most = 0});
     options.add("epsilon1", epsilon1,
-                "where squares are small; 0: the element type's epsilon, or 1e-30 if added",
+                "regularisation of small squares; 0: the element type's epsilon, or 1e-30 if added",
                 {.least = 0});
-    options.add("epsilon2", epsilon2, "least size of a parameter that scales its step",
-                {.least = 0});
+    options.add("epsilon2", epsilon2,
+                "minimum of the parameter's root mean square that scales its step", {.least = 0});
     options.add("clipping_threshold", clipping_threshold,
-                "root mean square that an update does not go above", {.least = 1});
+                "clipping threshold of an update's root mean square", {.least = 1});
     options.add("epsilon1_is", epsilon1_is,
-                "the root's and the row mean's floor, as LibTorch's, or added to squares, as the "
-                "paper's",
+                "use of epsilon1: floor of the root and the row mean, as in LibTorch, or added to "
+                "squares, as in the paper",
                 {"floor", "added"});
   }
 };
@@ -77,7 +81,7 @@ struct Adafactor {
     const double epsilon = options.epsilon1 > 0 ? options.epsilon1 : usual;
     added = adds ? T(epsilon) : T(0);
     mean_floor = adds ? T(0) : T(epsilon);
-    // LibTorch's, whose square is zero in float32 where epsilon1 is small.
+    // LibTorch's floor, whose square underflows to zero in float32 for a small epsilon1.
     floor = adds ? T(0) : T(epsilon * epsilon);
   }
 
@@ -98,10 +102,10 @@ struct Adafactor {
   }
 
  private:
-  using Sums = std::array<double, 2>;                            // of the squares of w and of U
-  static constexpr std::int64_t kBlock = std::int64_t{1} << 13;  // of elements, about
+  using Sums = std::array<double, 2>;                            // sums of squares of w and of U
+  static constexpr std::int64_t kBlock = std::int64_t{1} << 13;  // approximate number of elements
 
-  /// The new moments, and U in the scratch.
+  /// Updates the moments, and writes U to the scratch memory.
   Sums turn(const TensorUpdate<T>& parameter) const {
     const std::int64_t count = parameter.elements();
     const T *g = parameter.gradient.data(), *w = parameter.value.data();
@@ -178,7 +182,7 @@ struct Adafactor {
   void factor(Matrices some) const {
     constexpr std::int64_t kSmall = 16;
     const std::int64_t rows = some.rows, columns = some.columns;
-    // Filters of 1 x 1 and 3 x 3 are millions: their loops are written out.
+    // Networks have millions of 1 x 1 and 3 x 3 filters, so their loops are specialised.
     if (rows == 1 && columns == 1) return factor_single(some);
     if (rows == 3 && columns == 3) return factor_small<kSmall>(some, 3, 3);
     if (rows <= kSmall && columns <= kSmall) return factor_small<kSmall>(some, rows, columns);
@@ -191,7 +195,7 @@ struct Adafactor {
     }
   }
 
-  /// Of one element each.
+  /// Matrices of one element each.
   void factor_single(const Matrices& some) const {
     const T *g = some.g, part = fresh, more = added, least_mean = mean_floor, least = floor;
     T *u = some.u, *row = some.row_squares, *column = some.column_squares;
@@ -211,7 +215,7 @@ struct Adafactor {
     const std::int64_t size = rows * columns;
     const T part = fresh, more = added, least_mean = mean_floor, least = floor;
     const double in_row = 1 / double(columns), in_column = 1 / double(rows);
-    // The quotient's square in the place of U.
+    // Writes the squared quotient in place of U.
 #pragma GCC ivdep
     for (std::int64_t m = 0; m < some.count; ++m) {
       const T* g = some.g + m * size;
@@ -245,7 +249,7 @@ struct Adafactor {
     }
   }
 
-  // Of the first matrix.
+  // Rows of the first matrix.
   void add_rows(const Matrices& one, std::int64_t begin, std::int64_t end) const {
     for (std::int64_t r = begin; r < end; ++r) {
       const double squares = detail::sum_of_squares(one.g + r * one.columns, one.columns);
@@ -289,7 +293,7 @@ namespace optimizer {
 
 void register_adafactor(Registry<OptimizerEntry>& registry) {
   registry.add("adafactor", TensorOptimizer<Adafactor>::entry(
-                                "second moments by rows and columns (Shazeer and Stern, 2018)"));
+                                "Adafactor, factored second moments (Shazeer and Stern, 2018)"));
 }
 
 }  // namespace optimizer

@@ -18,7 +18,7 @@ struct Adam {
   T decay;
 };
 
-/// With the largest second moment remembered.
+/// AMSGrad: keeps the largest second moment.
 template <class T>
 struct AmsGrad {
   using Options = AdamOptions;
@@ -38,8 +38,9 @@ struct AmsGrad {
 namespace optimizer {
 
 void register_adam(Registry<OptimizerEntry>& registry) {
-  registry.add("adam", either_rule<Adam, AmsGrad>("Adam (Kingma and Ba, 2015), or amsgrad=true's",
-                                                  &AdamOptions::amsgrad));
+  registry.add("adam",
+               either_rule<Adam, AmsGrad>("Adam (Kingma and Ba, 2015), with amsgrad=true AMSGrad",
+                                          &AdamOptions::amsgrad));
 }
 
 }  // namespace optimizer

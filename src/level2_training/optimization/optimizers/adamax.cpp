@@ -17,9 +17,9 @@ struct AdamaxOptions {
 
   void declare(OptionList& options) {
     detail::declare_rate_and_decay(options, *this);
-    options.add("beta1", beta1, "share of the first moment that stays", {.least = 0, .below = 1});
-    options.add("beta2", beta2, "share of the largest slope that stays", {.least = 0, .below = 1});
-    options.add("epsilon", epsilon, "added to a slope's size", {.least = 0});
+    options.add("beta1", beta1, "decay rate of the first moment", {.least = 0, .below = 1});
+    options.add("beta2", beta2, "decay rate of the infinity norm", {.least = 0, .below = 1});
+    options.add("epsilon", epsilon, "added to the absolute value of the gradient", {.least = 0});
   }
 };
 
@@ -56,8 +56,8 @@ struct Adamax {
 namespace optimizer {
 
 void register_adamax(Registry<OptimizerEntry>& registry) {
-  registry.add("adamax",
-               ElementOptimizer<Adamax>::entry("Adam by the largest slope (Kingma and Ba, 2015)"));
+  registry.add("adamax", ElementOptimizer<Adamax>::entry(
+                             "AdaMax, Adam with the infinity norm (Kingma and Ba, 2015)"));
 }
 
 }  // namespace optimizer

@@ -21,7 +21,7 @@ struct AdamW {
   T kept;
 };
 
-/// With the largest second moment remembered.
+/// AMSGrad: keeps the largest second moment.
 template <class T>
 struct AmsGradW {
   using Options = AdamWOptions;
@@ -44,7 +44,7 @@ namespace optimizer {
 
 void register_adamw(Registry<OptimizerEntry>& registry) {
   registry.add("adamw", either_rule<AdamW, AmsGradW>(
-                            "Adam with decoupled weight decay (Loshchilov and Hutter, 2019)",
+                            "AdamW, Adam with decoupled weight decay (Loshchilov and Hutter, 2019)",
                             &AdamWOptions::amsgrad));
 }
 

@@ -15,13 +15,15 @@ struct AsgdOptions {
   double weight_decay = 0;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "first step along the gradient", {.least = 0});
-    options.add("weight_decay", weight_decay, "times the parameter, added to its gradient",
+    options.add("learning_rate", learning_rate, "initial step size along the gradient",
                 {.least = 0});
-    options.add("lambda", lambda, "share of the parameter that a unit of steps takes away",
+    options.add("weight_decay", weight_decay,
+                "L2 weight decay: this times the parameter is added to its gradient", {.least = 0});
+    options.add("lambda", lambda,
+                "decay term: each step of size eta shrinks the parameter by lambda * eta",
                 {.least = 0});
-    options.add("alpha", alpha, "power with which steps shorten", {.least = 0});
-    options.add("t0", t0, "steps before the average begins", {.least = 0});
+    options.add("alpha", alpha, "exponent of the step size's decay", {.least = 0});
+    options.add("t0", t0, "number of steps before averaging begins", {.least = 0});
   }
 };
 
@@ -62,7 +64,7 @@ namespace optimizer {
 
 void register_asgd(Registry<OptimizerEntry>& registry) {
   registry.add("asgd", ElementOptimizer<Asgd>::entry(
-                           "averaged gradient descent (Polyak and Juditsky, 1992)"));
+                           "averaged stochastic gradient descent (Polyak and Juditsky, 1992)"));
 }
 
 }  // namespace optimizer

@@ -19,15 +19,15 @@ struct FrozenAdamOptions {
   void declare(OptionList& options) {
     detail::declare_rate_and_decay(options, *this);
     detail::declare_moments(options, *this);
-    options.add("warm_up", warm_up, "steps after which the second moment stays as it is",
+    options.add("warm_up", warm_up, "number of steps after which the second moment is frozen",
                 {.least = 1});
   }
 };
 
-/// Adam up to step `warm_up`; then v, and its correction, stay what they are: what is left is
-/// momentum with a rate for each element, which is linear in the gradients, so that these may be
-/// compressed with error feedback. What was next to zero in the warm-up is divided by next to
-/// epsilon for ever, and compression makes it no smaller than its neighbours: an epsilon of
+/// Adam up to step `warm_up`; then v and its correction are frozen. The rest is momentum with a
+/// rate for each element, which is linear in the gradients, so these may be compressed with error
+/// feedback. An element whose v was near zero in the warm-up is divided by little more than epsilon
+/// from then on, while compression makes its gradient as large as its neighbours': an epsilon of
 /// 1e-4 is too small for LeNet.
 template <class T>
 struct FrozenAdam {
@@ -54,8 +54,8 @@ namespace optimizer {
 /// Convergence Speed" (ICML 2021), without compression; Adam's corrections are kept.
 void register_frozen_adam(Registry<OptimizerEntry>& registry) {
   registry.add("frozen_adam", ElementOptimizer<FrozenAdam>::entry(
-                                  "Adam whose second moment stays after warm_up steps (Tang et "
-                                  "al., 2021)"));
+                                  "Adam with the second moment frozen after warm_up steps, as in "
+                                  "1-bit Adam (Tang et al., 2021)"));
 }
 
 }  // namespace optimizer

@@ -17,15 +17,15 @@ struct LambOptions {
   double weight_decay = 0.01;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "share of its norm that a tensor changes by",
+    options.add("learning_rate", learning_rate, "relative change of a tensor's norm in a step",
                 {.least = 0});
-    options.add("weight_decay", weight_decay, "times the parameter, added to Adam's step",
-                {.least = 0});
+    options.add("weight_decay", weight_decay,
+                "weight decay: this times the parameter is added to Adam's step", {.least = 0});
     detail::declare_moments(options, *this);
   }
 };
 
-/// Of each tensor, with Adam's corrected moments m' and v':
+/// Update of each tensor, with Adam's corrected moments m' and v':
 ///
 ///     d = m' / (sqrt(v') + epsilon) + weight_decay * w
 ///     w <- w - learning_rate * |w| / |d| * d, the quotient 1 where a norm is 0
@@ -64,7 +64,7 @@ struct Lamb {
   }
 
  private:
-  /// The moments of elements, and d in the scratch.
+  /// Updates the moments of elements, and writes d to the scratch memory.
   void direct(const TensorUpdate<T>& parameter, std::int64_t begin, std::int64_t end) const {
     const T *g = parameter.gradient.data(), *w = parameter.value.data();
     T *m = parameter.slots[0].data(), *v = parameter.slots[1].data(), *d = parameter.scratch.data();
@@ -85,7 +85,8 @@ struct Lamb {
 namespace optimizer {
 
 void register_lamb(Registry<OptimizerEntry>& registry) {
-  registry.add("lamb", TensorOptimizer<Lamb>::entry("layer-wise adaptive Adam (You et al., 2020)"));
+  registry.add("lamb", TensorOptimizer<Lamb>::entry(
+                           "LAMB, layer-wise adaptive Adam for large batches (You et al., 2020)"));
 }
 
 }  // namespace optimizer

@@ -15,17 +15,19 @@ struct LarsOptions {
   double weight_decay = 0;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "on the rate that a tensor's norms give",
+    options.add("learning_rate", learning_rate, "factor on the layer-wise rate", {.least = 0});
+    options.add("weight_decay", weight_decay,
+                "L2 weight decay: this times the parameter is added to its gradient", {.least = 0});
+    options.add("momentum", momentum, "momentum factor: share of the velocity that is kept",
                 {.least = 0});
-    options.add("weight_decay", weight_decay, "times the parameter, added to its gradient",
-                {.least = 0});
-    options.add("momentum", momentum, "share of the velocity that stays", {.least = 0});
-    options.add("trust_coefficient", trust_coefficient,
-                "share of its norm that a step with learning_rate 1 changes", {.above = 0});
+    options.add(
+        "trust_coefficient", trust_coefficient,
+        "trust coefficient: relative change of a tensor's norm in a step with learning_rate 1",
+        {.above = 0});
   }
 };
 
-/// Of each tensor, with Euclidean norms:
+/// Update of each tensor, with Euclidean norms:
 ///
 ///     r = trust_coefficient * |w| / (|g| + weight_decay * |w|), or 1 where a norm is 0
 ///     v <- momentum * v + learning_rate * r * (g + weight_decay * w)
@@ -71,8 +73,8 @@ struct Lars {
 namespace optimizer {
 
 void register_lars(Registry<OptimizerEntry>& registry) {
-  registry.add("lars",
-               TensorOptimizer<Lars>::entry("layer-wise adaptive rates (You et al., 2017)"));
+  registry.add("lars", TensorOptimizer<Lars>::entry(
+                           "LARS, layer-wise adaptive rate scaling (You et al., 2017)"));
 }
 
 }  // namespace optimizer

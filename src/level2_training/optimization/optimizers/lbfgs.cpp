@@ -13,20 +13,20 @@
 namespace d5::detail {
 namespace {
 
-/// A function along a line, at one place of it.
+/// The value and slope of a function at one point of a line.
 struct LinePoint {
   double t = 0, value = 0, slope = 0;
-  std::vector<double> gradient = {};  // in all dimensions
+  std::vector<double> gradient = {};  // over all parameters
 };
 
 struct LineSearch {
   double decrease = 1e-4;     ///< c1: value <= value(0) + c1 * t * slope(0)
   double curvature = 0.9;     ///< c2: |slope| <= c2 * |slope(0)|
-  double least_width = 1e-9;  ///< of a bracket, below which it ends
+  double least_width = 1e-9;  ///< minimum width of a bracket
   int most = 25;              ///< steps
 };
 
-/// Where the cubic through two points with their slopes is least, within [least, most].
+/// Minimum within [least, most] of the cubic through two points with given slopes.
 ///
 /// Source: Nocedal and Wright, equation 3.59.
 double cubic_minimum(const LinePoint& one, const LinePoint& other, double least, double most) {
@@ -96,7 +96,7 @@ class Search {
     return low;
   }
 
-  /// Within a tenth of the width of an end only once, and never at it.
+  /// Keeps `t` away from the ends: within a tenth of the width only once, and never at an end.
   static double away_from_ends(double t, double least, double most, bool& near_an_end) {
     const double margin = 0.1 * (most - least);
     if (std::min(most - t, t - least) >= margin) {
@@ -143,23 +143,25 @@ struct LbfgsOptions {
   double least_change = 1e-9;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "first trial along a direction", {.above = 0});
-    options.add("iterations", iterations, "directions a step, all on one batch", {.least = 1});
-    options.add("evaluations", evaluations, "of loss and gradient in a step, above which it ends",
+    options.add("learning_rate", learning_rate, "initial step length of a line search",
+                {.above = 0});
+    options.add("iterations", iterations, "maximum number of iterations per step, all on one batch",
                 {.least = 1});
-    options.add("history", history, "pairs that are remembered", {.least = 1});
-    options.add("line_search", line_search, "how far to go", {"none", "strong_wolfe"});
-    options.add("least_gradient", least_gradient, "largest element of one that is the end",
-                {.least = 0});
-    options.add("least_change", least_change, "of loss and parameters, below which it ends",
-                {.least = 0});
+    options.add("evaluations", evaluations,
+                "maximum number of evaluations of loss and gradient per step", {.least = 1});
+    options.add("history", history, "history size: number of pairs that are kept", {.least = 1});
+    options.add("line_search", line_search, "line search method", {"none", "strong_wolfe"});
+    options.add("least_gradient", least_gradient,
+                "tolerance: stop when no element of the gradient is larger", {.least = 0});
+    options.add("least_change", least_change,
+                "tolerance: stop when loss and parameters change by less", {.least = 0});
   }
 };
 
-/// d = -H g with H from the last pairs of steps and changes of the gradient;  w <- w + t d, many
-/// times a step. It asks for the gradients of a batch several times: the batch should be large, and
-/// nothing in the network random. It computes in float64, and of what modifiers do to gradients it
-/// sees the first evaluation's alone.
+/// Iterates w <- w + t d with d = -H g many times per step; H comes from the last pairs of steps
+/// and gradient changes. It evaluates gradients of a batch several times, so batches should be
+/// large and the network free of random nodes. It computes in float64. Modifiers see only the
+/// gradients of the first evaluation.
 ///
 /// Source: Liu and Nocedal, "On the Limited Memory BFGS Method for Large Scale Optimization"
 /// (1989), with the options, the ends and the first step of LibTorch's LBFGS.
@@ -227,7 +229,8 @@ class Lbfgs final : public detail::VectorOptimizer {
     for (double& value : direction_) value = -value;
   }
 
-  /// Goes along the direction from `here`, where the parameters are, and says where it ends.
+  /// Moves along the direction from `here`, the point of the current parameters; returns the end
+  /// point.
   detail::LinePoint go(detail::LinePoint here, bool last, std::int64_t& evaluations) {
     constexpr std::int64_t kNone = 0, kMostSearch = 1000;
     Network& network = executor().network();
@@ -274,7 +277,7 @@ class Lbfgs final : public detail::VectorOptimizer {
   Options options_;
   detail::CurvaturePairs pairs_;
   std::vector<double> direction_, gradient_;  // the last direction, and where it began
-  double size_ = 0;                           // how far it was followed
+  double size_ = 0;                           // step length along it
   std::int64_t directions_ = 0;
 };
 
@@ -283,8 +286,9 @@ class Lbfgs final : public detail::VectorOptimizer {
 namespace optimizer {
 
 void register_lbfgs(Registry<OptimizerEntry>& registry) {
-  registry.add("lbfgs", OptimizerEntry::of<Lbfgs>(
-                            "L-BFGS with a line search (Liu and Nocedal, 1989), large batches"));
+  registry.add("lbfgs",
+               OptimizerEntry::of<Lbfgs>(
+                   "L-BFGS with a line search, for large batches (Liu and Nocedal, 1989)"));
 }
 
 }  // namespace optimizer

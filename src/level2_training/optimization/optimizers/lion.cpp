@@ -11,11 +11,14 @@ struct LionOptions {
   double weight_decay = 0;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "length of every element's step", {.least = 0});
-    options.add("weight_decay", weight_decay,
-                "times learning_rate, share of the parameter that a step takes away", {.least = 0});
-    options.add("beta1", beta1, "share of the moment in the step's sign", {.least = 0, .below = 1});
-    options.add("beta2", beta2, "share of the moment that stays", {.least = 0, .below = 1});
+    options.add("learning_rate", learning_rate, "step size of every element", {.least = 0});
+    options.add(
+        "weight_decay", weight_decay,
+        "decoupled weight decay: each step shrinks the parameter by learning_rate times this",
+        {.least = 0});
+    options.add("beta1", beta1, "weight of the moment in the step's sign",
+                {.least = 0, .below = 1});
+    options.add("beta2", beta2, "decay rate of the moment", {.least = 0, .below = 1});
   }
 };
 
@@ -50,7 +53,7 @@ namespace optimizer {
 
 void register_lion(Registry<OptimizerEntry>& registry) {
   registry.add("lion",
-               ElementOptimizer<Lion>::entry("Lion, the sign of a moment (Chen et al., 2023)"));
+               ElementOptimizer<Lion>::entry("Lion, sign of a momentum (Chen et al., 2023)"));
 }
 
 }  // namespace optimizer

@@ -37,8 +37,8 @@ namespace optimizer {
 
 void register_momentum(Registry<OptimizerEntry>& registry) {
   registry.add("momentum",
-               ElementOptimizer<Momentum>::entry(
-                   "gradient descent with momentum (Polyak, 1964), or nesterov=true's"));
+               ElementOptimizer<Momentum>::entry("stochastic gradient descent with momentum "
+                                                 "(Polyak, 1964), with nesterov=true Nesterov's"));
 }
 
 }  // namespace optimizer

@@ -30,38 +30,47 @@ struct MuonOptions {
   double adamw_epsilon = 1e-8;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "of matrices", {.least = 0});
+    options.add("learning_rate", learning_rate, "step size of matrices", {.least = 0});
     options.add("weight_decay", weight_decay,
-                "times learning_rate, share of a matrix that a step takes away", {.least = 0});
-    options.add("momentum", momentum, "share of a matrix's moment that stays",
+                "decoupled weight decay: each step shrinks a matrix by learning_rate times this",
+                {.least = 0});
+    options.add("momentum", momentum, "momentum factor: share of a matrix's momentum that is kept",
                 {.least = 0, .below = 1});
-    options.add("nesterov", nesterov, "mixes the gradient with the moment once more");
-    options.add("coefficients", coefficients, "three, of the iteration's a X + b X^3 + c X^5");
-    options.add("epsilon", epsilon, "least norm that a matrix is divided by", {.above = 0});
-    options.add("iterations", iterations, "of the polynomial", {.least = 1, .below = 100});
-    options.add("adjustment", adjustment, "of the rate to a matrix's sizes",
+    options.add("nesterov", nesterov,
+                "Nesterov momentum: mix the gradient with the momentum once more");
+    options.add("coefficients", coefficients,
+                "three coefficients of the Newton-Schulz iteration a X + b X^3 + c X^5");
+    options.add("epsilon", epsilon, "minimum norm by which a matrix is divided", {.above = 0});
+    options.add("iterations", iterations, "number of Newton-Schulz iterations",
+                {.least = 1, .below = 100});
+    options.add("adjustment", adjustment, "adjustment of the step size to a matrix's shape",
                 {"original", "match_rms_adamw"});
-    options.add("adamw_learning_rate", adamw_learning_rate, "of what is no matrix", {.least = 0});
+    options.add("adamw_learning_rate", adamw_learning_rate,
+                "AdamW's step size, for parameters that are not matrices", {.least = 0});
     options.add("adamw_weight_decay", adamw_weight_decay,
-                "times adamw_learning_rate, share that a step takes away", {.least = 0});
-    options.add("adamw_beta1", adamw_beta1, "share of AdamW's first moment that stays",
+                "AdamW's decoupled weight decay: each step shrinks the parameter by "
+                "adamw_learning_rate times this",
+                {.least = 0});
+    options.add("adamw_beta1", adamw_beta1, "decay rate of AdamW's first moment",
                 {.least = 0, .below = 1});
-    options.add("adamw_beta2", adamw_beta2, "share of AdamW's second moment that stays",
+    options.add("adamw_beta2", adamw_beta2, "decay rate of AdamW's second moment",
                 {.least = 0, .below = 1});
-    options.add("adamw_epsilon", adamw_epsilon, "added to the root of AdamW's second moment",
+    options.add("adamw_epsilon", adamw_epsilon, "added to the square root of AdamW's second moment",
                 {.least = 0});
   }
 };
 
-/// A matrix goes by its moment with singular values near 1; whatever has not two dimensions goes by
-/// AdamW.
+/// Orthogonalises the momentum of matrices, so that its singular values are near 1. Parameters with
+/// other than two dimensions use AdamW.
 ///
-///     M <- momentum * M + (1 - momentum) * G;  U = M, or nesterov's (1 - momentum) * G + momentum
-///     * M X = U / max(|U|, epsilon), then `iterations` times X <- a X + b (X X^T) X + c (X X^T)^2
-///     X W <- (1 - learning_rate * weight_decay) W - learning_rate * s * X
+///     M <- momentum * M + (1 - momentum) * G
+///     U = M, or nesterov's (1 - momentum) * G + momentum * M
+///     X = U / max(|U|, epsilon)
+///     `iterations` times: X <- a X + b (X X^T) X + c (X X^T)^2 X
+///     W <- (1 - learning_rate * weight_decay) W - learning_rate * s * X
 ///
-/// of rows x columns; s = sqrt(max(1, rows / columns)), or 0.2 sqrt(max(rows, columns)) to match
-/// AdamW's steps. LibTorch iterates in bfloat16, this in the parameter's type.
+/// For rows x columns, s = sqrt(max(1, rows / columns)), or 0.2 sqrt(max(rows, columns)) to match
+/// AdamW's steps. LibTorch iterates in bfloat16, d5 in the parameter's type.
 ///
 /// Source: Jordan et al., "Muon: An Optimizer for Hidden Layers in Neural Networks" (2024); the
 /// match after Liu et al., "Muon is Scalable for LLM Training" (2025).
@@ -134,7 +143,7 @@ struct Muon {
     });
   }
 
-  /// The products run over the shorter side: X X^T, or X^T X of a tall matrix.
+  /// Multiplies along the shorter side: X X^T, or X^T X for a tall matrix.
   const T* iterate(std::vector<T>& x, std::int64_t rows, std::int64_t columns) const {
     const T a = T(options_.coefficients[0]), b = T(options_.coefficients[1]);
     const T c = T(options_.coefficients[2]);
@@ -170,7 +179,7 @@ namespace optimizer {
 
 void register_muon(Registry<OptimizerEntry>& registry) {
   registry.add("muon", TensorOptimizer<Muon>::entry(
-                           "orthogonalised momentum of matrices (Jordan et al., 2024)"));
+                           "Muon, orthogonalised momentum of matrices (Jordan et al., 2024)"));
 }
 
 }  // namespace optimizer

@@ -20,10 +20,10 @@ struct NadamOptions {
   void declare(OptionList& options) {
     detail::declare_rate_and_decay(options, *this);
     detail::declare_moments(options, *this);
-    options.add("momentum_decay", momentum_decay, "how fast the momentum grows to beta1",
+    options.add("momentum_decay", momentum_decay, "rate at which the momentum grows to beta1",
                 {.least = 0});
     options.add("decoupled_weight_decay", decoupled_weight_decay,
-                "the decay shrinks the parameter, by learning_rate * weight_decay");
+                "decoupled weight decay: shrink the parameter by learning_rate * weight_decay");
   }
 };
 
@@ -75,7 +75,7 @@ namespace optimizer {
 
 void register_nadam(Registry<OptimizerEntry>& registry) {
   registry.add("nadam",
-               ElementOptimizer<Nadam>::entry("Adam with Nesterov momentum (Dozat, 2016)"));
+               ElementOptimizer<Nadam>::entry("NAdam, Adam with Nesterov momentum (Dozat, 2016)"));
 }
 
 }  // namespace optimizer

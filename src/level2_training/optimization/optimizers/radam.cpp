@@ -20,12 +20,12 @@ struct RadamOptions {
     detail::declare_rate_and_decay(options, *this);
     detail::declare_moments(options, *this);
     options.add("decoupled_weight_decay", decoupled_weight_decay,
-                "the decay shrinks the parameter, by learning_rate * weight_decay");
+                "decoupled weight decay: shrink the parameter by learning_rate * weight_decay");
   }
 };
 
-/// Adam whose step is rectified, and which takes the plain moment as long as the second one's
-/// variance has no bound. With Adam's m' and v' in step t, from 1:
+/// Adam with a rectified step; it uses the plain momentum while the variance of the second moment
+/// is unbounded. With Adam's m' and v' in step t, from 1:
 ///
 ///     R = 2 / (1 - beta2) - 1           r = R - 2 t beta2^t / (1 - beta2^t)
 ///     r > 5: w <- w - learning_rate * m' / (sqrt(v') + epsilon')
@@ -67,7 +67,7 @@ struct Radam {
 namespace optimizer {
 
 void register_radam(Registry<OptimizerEntry>& registry) {
-  registry.add("radam", ElementOptimizer<Radam>::entry("rectified Adam (Liu et al., 2020)"));
+  registry.add("radam", ElementOptimizer<Radam>::entry("RAdam, rectified Adam (Liu et al., 2020)"));
 }
 
 }  // namespace optimizer

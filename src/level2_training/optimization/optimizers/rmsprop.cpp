@@ -18,14 +18,16 @@ struct RmspropOptions {
 
   void declare(OptionList& options) {
     detail::declare_rate_and_decay(options, *this);
-    options.add("alpha", alpha, "share of the averages that stays", {.least = 0, .most = 1});
-    options.add("epsilon", epsilon, "added to the root of the average", {.least = 0});
-    options.add("momentum", momentum, "share of the velocity that stays", {.least = 0});
-    options.add("centered", centered, "divides by the deviation from the mean gradient");
+    options.add("alpha", alpha, "decay rate of the running averages", {.least = 0, .most = 1});
+    options.add("epsilon", epsilon, "added to the square root of the average", {.least = 0});
+    options.add("momentum", momentum, "momentum factor: share of the velocity that is kept",
+                {.least = 0});
+    options.add("centered", centered,
+                "centered RMSProp: divide by the standard deviation of gradients");
   }
 };
 
-/// With g <- g + weight_decay * w:
+/// Update with g <- g + weight_decay * w:
 ///
 ///     s <- alpha * s + (1 - alpha) * g^2
 ///     centered: a <- alpha * a + (1 - alpha) * g, and s - a^2 stands in place of s
@@ -55,7 +57,7 @@ struct Formula {
   bool centered;
 };
 
-/// A velocity cannot begin when there is no memory for it.
+/// A velocity cannot start later, as there is no slot for it.
 void expect_no_momentum(const RmspropOptions& options) {
   if (options.momentum == 0) return;
   throw ValueError(
@@ -135,9 +137,10 @@ std::shared_ptr<Optimizer> make(std::shared_ptr<GraphExecutor> executor, std::st
 namespace optimizer {
 
 void register_rmsprop(Registry<OptimizerEntry>& registry) {
-  registry.add("rmsprop",
-               OptimizerEntry::with<GroupedOptions<RmspropOptions>>(
-                   "RMSProp (Tieleman and Hinton, 2012), with centered=true Graves'", make));
+  registry.add(
+      "rmsprop",
+      OptimizerEntry::with<GroupedOptions<RmspropOptions>>(
+          "RMSProp (Tieleman and Hinton, 2012), with centered=true Graves's variant", make));
 }
 
 }  // namespace optimizer

@@ -14,16 +14,16 @@ struct RpropOptions {
   double most_step_size = 50;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "every element's first step size", {.least = 0});
-    options.add("eta_minus", eta_minus, "on the step size after a change of sign",
+    options.add("learning_rate", learning_rate, "initial step size of every element", {.least = 0});
+    options.add("eta_minus", eta_minus, "factor on the step size after a change of sign",
                 {.above = 0, .below = 1});
-    options.add("eta_plus", eta_plus, "on the step size where the sign stays", {.above = 1});
-    options.add("least_step_size", least_step_size, "that none goes below", {.least = 0});
-    options.add("most_step_size", most_step_size, "that none goes above", {.least = 0});
+    options.add("eta_plus", eta_plus, "factor on the step size while the sign stays", {.above = 1});
+    options.add("least_step_size", least_step_size, "minimum step size", {.least = 0});
+    options.add("most_step_size", most_step_size, "maximum step size", {.least = 0});
   }
 };
 
-/// Each element has a step size d, the learning rate at first, and goes by the sign of its
+/// Each element has a step size d, the learning rate at first, and moves by the sign of its
 /// gradient:
 ///
 ///     g * p > 0: d <- min(d * eta_plus, most_step_size)
@@ -58,7 +58,7 @@ namespace optimizer {
 
 void register_rprop(Registry<OptimizerEntry>& registry) {
   registry.add("rprop", ElementOptimizer<Rprop>::entry(
-                            "resilient backpropagation (Riedmiller and Braun, 1993)"));
+                            "Rprop, resilient backpropagation (Riedmiller and Braun, 1993)"));
 }
 
 }  // namespace optimizer

@@ -16,13 +16,15 @@ struct ScheduleFreeAdamWOptions {
   detail::ScheduleFreeOptions average = {};
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "step along the gradient", {.least = 0});
-    options.add("weight_decay", weight_decay,
-                "times learning_rate, share of the parameter that a step takes away", {.least = 0});
-    options.add("beta1", beta1, "share of the average where gradients are taken",
+    options.add("learning_rate", learning_rate, "step size along the gradient", {.least = 0});
+    options.add(
+        "weight_decay", weight_decay,
+        "decoupled weight decay: each step shrinks the parameter by learning_rate times this",
+        {.least = 0});
+    options.add("beta1", beta1, "weight of the average at the point where gradients are evaluated",
                 {.above = 0, .below = 1});
-    options.add("beta2", beta2, "share of the second moment that stays", {.least = 0, .below = 1});
-    options.add("epsilon", epsilon, "added to the root of the second moment", {.least = 0});
+    options.add("beta2", beta2, "decay rate of the second moment", {.least = 0, .below = 1});
+    options.add("epsilon", epsilon, "added to the square root of the second moment", {.least = 0});
     average.declare(options);
   }
 };
@@ -60,7 +62,7 @@ namespace optimizer {
 
 void register_schedule_free_adamw(Registry<OptimizerEntry>& registry) {
   registry.add("schedule_free_adamw", ElementOptimizer<ScheduleFreeAdamW>::entry(
-                                          "AdamW that needs no schedule (Defazio et al., 2024)"));
+                                          "schedule-free AdamW (Defazio et al., 2024)"));
 }
 
 }  // namespace optimizer

@@ -14,7 +14,8 @@ struct ScheduleFreeSgdOptions {
 
   void declare(OptionList& options) {
     detail::declare_rate_and_decay(options, *this);
-    options.add("momentum", momentum, "share of the average where gradients are taken",
+    options.add("momentum", momentum,
+                "weight of the average at the point where gradients are evaluated",
                 {.above = 0, .below = 1});
     average.declare(options);
   }
@@ -45,7 +46,7 @@ namespace optimizer {
 void register_schedule_free_sgd(Registry<OptimizerEntry>& registry) {
   registry.add("schedule_free_sgd",
                ElementOptimizer<ScheduleFreeSgd>::entry(
-                   "gradient descent that needs no schedule (Defazio et al., 2024)"));
+                   "schedule-free stochastic gradient descent (Defazio et al., 2024)"));
 }
 
 }  // namespace optimizer

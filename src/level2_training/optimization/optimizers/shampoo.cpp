@@ -23,18 +23,20 @@ struct ShampooOptions {
   double graft_epsilon = 1e-10;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "step along the preconditioned gradient",
+    options.add("learning_rate", learning_rate, "step size along the preconditioned gradient",
                 {.least = 0});
-    options.add("weight_decay", weight_decay, "times the parameter, added to its gradient",
-                {.least = 0});
-    options.add("epsilon", epsilon, "of the identity that sums of products begin with",
-                {.least = 0});
-    options.add("every", every, "steps between two computations of the roots of whole sums",
+    options.add("weight_decay", weight_decay,
+                "L2 weight decay: this times the parameter is added to its gradient", {.least = 0});
+    options.add("epsilon", epsilon, "initial diagonal of the preconditioners", {.least = 0});
+    options.add("every", every,
+                "interval, in steps, of computing the preconditioners' inverse roots",
                 {.least = 1});
-    options.add("largest_side", largest_side, "of a sum of products; one above is its diagonal",
+    options.add("largest_side", largest_side,
+                "maximum size of a full preconditioner; larger ones are diagonal", {.least = 0});
+    options.add("graft", graft, "grafting: rule that sets the length of a tensor's step",
+                {"none", "sgd", "adagrad"});
+    options.add("graft_epsilon", graft_epsilon, "added to the square root in AdaGrad's grafting",
                 {.least = 0});
-    options.add("graft", graft, "whose length a tensor's step takes", {"none", "sgd", "adagrad"});
-    options.add("graft_epsilon", graft_epsilon, "added to adagrad's root", {.least = 0});
   }
 };
 
@@ -113,12 +115,12 @@ struct Shampoo {
     return {shape[0], shape.elements(1, shape.rank())};
   }
 
-  /// Lines of so many elements that are worth a thread.
+  /// The number of lines of `elements` elements that justifies a thread.
   static std::int64_t grain(std::int64_t elements) {
     return std::max<std::int64_t>(1, (std::int64_t{1} << 16) / std::max<std::int64_t>(1, elements));
   }
 
-  /// sum <- sum + g turned, or its diagonal.
+  /// sum <- sum + g `turned`, or the diagonal of that.
   static void accumulate(const ConstView& g, const ConstView& turned, std::span<T> sum) {
     const std::int64_t side = g.rows;
     if (std::int64_t(sum.size()) == side * side) {
@@ -136,7 +138,7 @@ struct Shampoo {
     });
   }
 
-  /// A diagonal's root is computed where it is applied.
+  /// Computes the root of a matrix; that of a diagonal is computed where it is applied.
   void prepare(std::span<const T> sum, std::span<T> root, std::int64_t side, double power) const {
     if (!roots_are_due || std::int64_t(sum.size()) != side * side) return;
     detail::inverse_root(sum.data(), root.data(), side, power, options_.epsilon);
@@ -194,7 +196,7 @@ struct Shampoo {
     });
     return sums[1] == 0 ? 0 : std::sqrt(sums[0] / sums[1]);
   }
-  /// Of AdaGrad's step.
+  /// Sum of squares of AdaGrad's step.
   double adagrad_squares(const T* g, T* sums, std::int64_t count) const {
     constexpr std::int64_t kSome = 1024;
     const T epsilon = T(options_.graft_epsilon);
@@ -223,8 +225,9 @@ struct Shampoo {
 namespace optimizer {
 
 void register_shampoo(Registry<OptimizerEntry>& registry) {
-  registry.add("shampoo", TensorOptimizer<Shampoo>::entry(
-                              "a preconditioner a side (Gupta et al., 2018; Anil et al., 2020)"));
+  registry.add("shampoo",
+               TensorOptimizer<Shampoo>::entry("Shampoo, one preconditioner per dimension of a "
+                                               "matrix (Gupta et al., 2018; Anil et al., 2020)"));
 }
 
 }  // namespace optimizer

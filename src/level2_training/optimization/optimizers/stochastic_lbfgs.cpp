@@ -15,25 +15,25 @@ struct StochasticLbfgsOptions {
   double difference = 0.01;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "step along the direction", {.least = 0});
-    options.add("history", history, "pairs that are remembered", {.least = 1});
-    options.add("every", every, "steps from pair to pair", {.least = 1});
-    options.add("difference", difference, "to both sides, at which curvature is measured",
-                {.above = 0});
+    options.add("learning_rate", learning_rate, "step size along the direction", {.least = 0});
+    options.add("history", history, "history size: number of pairs that are kept", {.least = 1});
+    options.add("every", every, "interval between pairs, in steps", {.least = 1});
+    options.add("difference", difference,
+                "half width of the finite difference that measures curvature", {.above = 0});
   }
 };
 
 using Vector = std::vector<double>;
 
-/// In epochs 2, 4, ..., with a the parameters before the epoch and mu the gradient of all samples
-/// there, which the epoch before gathers without an update:
+/// Updates in epochs 2, 4, ..., with a the parameters before the epoch and mu the gradient of all
+/// samples there, which the preceding epoch accumulates without updates:
 ///
 ///     v = g(w) - g(a) + mu;  w <- w - learning_rate * H v
 ///
-/// H is that of L-BFGS; its pairs are s, the difference of the means u of `every` parameters one
-/// after another, and y = (g(u + e s) - g(u - e s)) / 2e, the curvature of the step's batch along
-/// it, where the paper has the Hessian of a batch of its own. The first epoch is plain descent, to
-/// begin from. Batches have to tell their epochs.
+/// H is that of L-BFGS. Its pairs are s, the difference of the means u of `every` successive
+/// parameters, and y = (g(u + e s) - g(u - e s)) / 2e, the curvature of the step's batch along it;
+/// the paper uses the Hessian of a separate batch. The first epoch is plain gradient descent.
+/// Batches must have their epoch set.
 ///
 /// Source: Moritz, Nishihara and Jordan, "A Linearly-Convergent Stochastic L-BFGS Algorithm"
 /// (AISTATS 2016), algorithm 1; the beginning after Johnson and Zhang, "Accelerating Stochastic
@@ -105,14 +105,14 @@ class StochasticLbfgs final : public detail::VectorOptimizer {
     }
   }
 
-  /// That of this step's batch, all ranks' samples.
+  /// Gradient of this step's batch, over all ranks' samples.
   Vector gradient_at(const Vector& place) {
     detail::set_values(executor().network(), place);
     (void)run_again();
     return detail::flat_gradients(executor().network());
   }
 
-  /// Makes a pair after each `every` steps.
+  /// Adds a pair after each `every` steps.
   void remember(const Vector& w) {
     detail::add_times(path_, 1, w);
     if (++path_steps_ % options_.every != 0) return;
@@ -151,9 +151,9 @@ class StochasticLbfgs final : public detail::VectorOptimizer {
 namespace optimizer {
 
 void register_stochastic_lbfgs(Registry<OptimizerEntry>& registry) {
-  registry.add("stochastic_lbfgs",
-               OptimizerEntry::of<StochasticLbfgs>(
-                   "L-BFGS with reduced variance, every second epoch (Moritz et al., 2016)"));
+  registry.add("stochastic_lbfgs", OptimizerEntry::of<StochasticLbfgs>(
+                                       "stochastic L-BFGS with variance reduction, updating every "
+                                       "second epoch (Moritz et al., 2016)"));
 }
 
 }  // namespace optimizer

@@ -9,12 +9,12 @@ struct ChainOptions {
   std::vector<EntryChoice> parts = {};
 
   void declare(OptionList& options) {
-    options.add("parts", parts, "at the same time, each on what the one before it gives",
-                "schedule");
+    options.add("parts", parts,
+                "schedules to combine; each multiplies the result of the one before", "schedule");
   }
 };
 
-/// Schedules at the same time: what the first one gives is the initial number of the second.
+/// Composes schedules: the value of the first one is the initial value of the second.
 class Chain final : public Schedule {
  public:
   using Options = ChainOptions;
@@ -44,7 +44,7 @@ class Chain final : public Schedule {
 namespace schedule {
 
 void register_chain(Registry<ScheduleEntry>& registry) {
-  registry.add("chain", ScheduleEntry::of<Chain>("schedules at the same time, multiplied"));
+  registry.add("chain", ScheduleEntry::of<Chain>("product of several schedules"));
 }
 
 }  // namespace schedule

@@ -9,8 +9,9 @@ struct ConstantOptions {
   std::int64_t length = 0;
 
   void declare(OptionList& options) {
-    options.add("factor", factor, "on the initial number");
-    options.add("length", length, "so long; then the initial number alone; 0: for ever",
+    options.add("factor", factor, "factor on the initial value");
+    options.add("length", length,
+                "duration of the factor, followed by the initial value; 0: unlimited",
                 {.least = 0});
   }
 };
@@ -34,7 +35,8 @@ class Constant final : public Schedule {
 namespace schedule {
 
 void register_constant(Registry<ScheduleEntry>& registry) {
-  registry.add("constant", ScheduleEntry::of<Constant>("times a factor, for ever or for a time"));
+  registry.add("constant",
+               ScheduleEntry::of<Constant>("constant factor, permanently or for a limited time"));
 }
 
 }  // namespace schedule

@@ -14,7 +14,7 @@ struct CosineOptions {
 
   void declare(OptionList& options) {
     options.add("length", length, "time until the end", {.least = 1});
-    options.add("end", end, "share of the number that is left at the end");
+    options.add("end", end, "final value as a share of the initial one");
   }
 };
 
@@ -41,8 +41,8 @@ class Cosine final : public Schedule {
 namespace schedule {
 
 void register_cosine(Registry<ScheduleEntry>& registry) {
-  registry.add("cosine", ScheduleEntry::of<Cosine>(
-                             "half a wave of the cosine (Loshchilov and Hutter, 2017)"));
+  registry.add("cosine",
+               ScheduleEntry::of<Cosine>("cosine annealing (Loshchilov and Hutter, 2017)"));
 }
 
 }  // namespace schedule

@@ -15,8 +15,9 @@ struct CosineRestartsOptions {
 
   void declare(OptionList& options) {
     options.add("first", first, "time until the first restart", {.least = 1});
-    options.add("times", times, "so many times as long is each next one", {.least = 1});
-    options.add("end", end, "share of the number that is left before a restart");
+    options.add("times", times, "factor by which each period is longer than the one before",
+                {.least = 1});
+    options.add("end", end, "value before a restart as a share of the initial one");
   }
 };
 
@@ -54,7 +55,7 @@ namespace schedule {
 void register_cosine_restarts(Registry<ScheduleEntry>& registry) {
   registry.add("cosine_restarts",
                ScheduleEntry::of<CosineRestarts>(
-                   "cosine that begins again and again (Loshchilov and Hutter, 2017)"));
+                   "cosine annealing with warm restarts, SGDR (Loshchilov and Hutter, 2017)"));
 }
 
 }  // namespace schedule

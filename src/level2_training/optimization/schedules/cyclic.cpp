@@ -14,12 +14,14 @@ struct CyclicOptions {
   double factor = 1;
 
   void declare(OptionList& options) {
-    options.add("mode", mode, "of the height: the same, halved each cycle, times factor each time",
-                {"triangular", "triangular2", "exp_range"});
-    options.add("top", top, "highest share of the number");
-    options.add("up", up, "time from the number to the top", {.least = 1});
-    options.add("down", down, "time back; 0: as long as up", {.least = 0});
-    options.add("factor", factor, "of exp_range", {.least = 0});
+    options.add(
+        "mode", mode,
+        "height of cycles: constant, halved each cycle, or multiplied by factor each step or epoch",
+        {"triangular", "triangular2", "exp_range"});
+    options.add("top", top, "highest value as a multiple of the initial one");
+    options.add("up", up, "time from the initial value to the top", {.least = 1});
+    options.add("down", down, "time from the top back; 0: as long as up", {.least = 0});
+    options.add("factor", factor, "decay factor of exp_range", {.least = 0});
   }
 };
 
@@ -63,7 +65,7 @@ namespace schedule {
 
 void register_cyclic(Registry<ScheduleEntry>& registry) {
   registry.add("cyclic",
-               ScheduleEntry::of<Cyclic>("up to a top and back, again and again (Smith, 2017)"));
+               ScheduleEntry::of<Cyclic>("cyclical learning rate, triangular (Smith, 2017)"));
 }
 
 }  // namespace schedule

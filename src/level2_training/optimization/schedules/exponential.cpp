@@ -10,7 +10,7 @@ struct ExponentialOptions {
   double factor = 0.99;
 
   void declare(OptionList& options) {
-    options.add("factor", factor, "from one time to the next", {.least = 0});
+    options.add("factor", factor, "factor per step or epoch", {.least = 0});
   }
 };
 
@@ -32,7 +32,9 @@ class Exponential final : public Schedule {
 namespace schedule {
 
 void register_exponential(Registry<ScheduleEntry>& registry) {
-  registry.add("exponential", ScheduleEntry::of<Exponential>("times a factor each time"));
+  registry.add("exponential",
+               ScheduleEntry::of<Exponential>(
+                   "exponential decay: multiplies the value by a factor each step or epoch"));
 }
 
 }  // namespace schedule

@@ -11,7 +11,8 @@ struct InverseRootOptions {
   std::int64_t warmup = 4000;
 
   void declare(OptionList& options) {
-    options.add("warmup", warmup, "time of the linear rise to the initial number", {.least = 1});
+    options.add("warmup", warmup, "duration of the linear warmup to the initial value",
+                {.least = 1});
   }
 };
 
@@ -37,8 +38,9 @@ class InverseRoot final : public Schedule {
 namespace schedule {
 
 void register_inverse_root(Registry<ScheduleEntry>& registry) {
-  registry.add("inverse_root", ScheduleEntry::of<InverseRoot>(
-                                   "linear rise, then one over the root (Vaswani et al., 2017)"));
+  registry.add("inverse_root",
+               ScheduleEntry::of<InverseRoot>(
+                   "linear warmup, then inverse square root decay (Vaswani et al., 2017)"));
 }
 
 }  // namespace schedule

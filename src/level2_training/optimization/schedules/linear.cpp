@@ -12,8 +12,8 @@ struct LinearOptions {
   std::int64_t length = 5;
 
   void declare(OptionList& options) {
-    options.add("start", start, "share of the number at the beginning");
-    options.add("end", end, "share of the number at the end");
+    options.add("start", start, "start value as a share of the initial one");
+    options.add("end", end, "final value as a share of the initial one");
     options.add("length", length, "time until the end", {.least = 1});
   }
 };
@@ -37,7 +37,7 @@ class Linear final : public Schedule {
 namespace schedule {
 
 void register_linear(Registry<ScheduleEntry>& registry) {
-  registry.add("linear", ScheduleEntry::of<Linear>("a straight line from share to share"));
+  registry.add("linear", ScheduleEntry::of<Linear>("linear decay or warmup between two factors"));
 }
 
 }  // namespace schedule

@@ -13,8 +13,8 @@ struct MultiStepOptions {
   double factor = 0.1;
 
   void declare(OptionList& options) {
-    options.add("at", at, "times of the steps, ascending", {.least = 0});
-    options.add("factor", factor, "of each step on the number", {.least = 0});
+    options.add("at", at, "times at which the value is multiplied, ascending", {.least = 0});
+    options.add("factor", factor, "factor on the value at each of these times", {.least = 0});
   }
 };
 
@@ -39,7 +39,9 @@ class MultiStep final : public Schedule {
 namespace schedule {
 
 void register_multi_step(Registry<ScheduleEntry>& registry) {
-  registry.add("multi_step", ScheduleEntry::of<MultiStep>("times a factor at given times"));
+  registry.add("multi_step",
+               ScheduleEntry::of<MultiStep>(
+                   "multi-step decay: multiplies the value by a factor at given times"));
 }
 
 }  // namespace schedule

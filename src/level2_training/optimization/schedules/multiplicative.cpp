@@ -12,7 +12,8 @@ struct MultiplicativeOptions {
   std::vector<double> factors = {};
 
   void declare(OptionList& options) {
-    options.add("factors", factors, "of the times 1, 2, ...; the last one of all that follow",
+    options.add("factors", factors,
+                "factors at times 1, 2, ...; the last one applies to all later times",
                 {.least = 0});
   }
 };
@@ -34,7 +35,7 @@ class Multiplicative final : public Schedule {
   }
 
  private:
-  std::vector<double> shares_{1};  ///< of the initial number, by time
+  std::vector<double> shares_{1};  ///< as shares of the initial value, by time
   double last_ = 1;
 };
 
@@ -44,7 +45,8 @@ namespace schedule {
 
 void register_multiplicative(Registry<ScheduleEntry>& registry) {
   registry.add("multiplicative",
-               ScheduleEntry::of<Multiplicative>("times a factor of its own each time"));
+               ScheduleEntry::of<Multiplicative>("multiplicative decay: multiplies the value by "
+                                                 "the next factor of a list each step or epoch"));
 }
 
 }  // namespace schedule

@@ -20,18 +20,19 @@ struct OneCycleOptions {
   bool symmetric = false;
 
   void declare(OptionList& options) {
-    options.add("length", length, "time of the whole cycle", {.least = 2});
-    options.add("rising", rising, "share of the time until the top", {.above = 0, .below = 1});
-    options.add("start", start, "share of the number at the beginning; it is itself the top");
-    options.add("end", end, "share of the number at the end");
-    options.add("shape", shape, "of each part", {"cosine", "linear"});
-    options.add("symmetric", symmetric, "falls to the start as long as it rose, then to the end");
+    options.add("length", length, "duration of the whole cycle", {.least = 2});
+    options.add("rising", rising, "share of the duration until the top", {.above = 0, .below = 1});
+    options.add("start", start, "start value as a share of the initial one, which is the top");
+    options.add("end", end, "final value as a share of the initial one");
+    options.add("shape", shape, "shape of each part", {"cosine", "linear"});
+    options.add("symmetric", symmetric,
+                "fall to the start value as long as the rise took, then to the end");
   }
 };
 
-/// From start to 1, and on to end, or to start and on to end; the last time is length - 1. The
-/// initial number is the top. A number that moves the other way, such as momentum, has a start
-/// above 1.
+/// Rises from start to 1, then falls to end, or first to start and then to end; the last time is
+/// length - 1. The initial value is the top. A hyper-parameter that moves the other way, such as
+/// momentum, has a start above 1.
 ///
 /// Source: Smith and Topin, "Super-Convergence: Very Fast Training of Neural Networks Using Large
 /// Learning Rates" (2017), with the corners and defaults of LibTorch's OneCycleLR.
@@ -59,7 +60,7 @@ class OneCycle final : public Schedule {
     std::size_t to = 1;
     while (to + 1 < corners_.size() && now > corners_[to].time) ++to;
     const Corner &from = corners_[to - 1], &next = corners_[to];
-    // A rise so short that it ends at its beginning.
+    // The rise is too short to have a length.
     if (next.time <= from.time) return initial * next.share;
     return initial * between(from.share, next.share, (now - from.time) / (next.time - from.time));
   }
@@ -83,8 +84,8 @@ namespace schedule {
 
 void register_one_cycle(Registry<ScheduleEntry>& registry) {
   registry.add("one_cycle",
-               ScheduleEntry::of<OneCycle>("up to the initial number and far down (Smith and "
-                                           "Topin, 2017)"));
+               ScheduleEntry::of<OneCycle>("1cycle policy: rises to the initial value, then falls "
+                                           "far below (Smith and Topin, 2017)"));
 }
 
 }  // namespace schedule

@@ -18,13 +18,16 @@ struct PlateauOptions {
   double least = 0;
 
   void declare(OptionList& options) {
-    options.add("loss", loss, "that should fall", {"test", "training"});
-    options.add("factor", factor, "on the number where it does not", {.least = 0, .below = 1});
-    options.add("patience", patience, "losses that are no better before that", {.least = 0});
-    options.add("threshold", threshold, "that a better loss is below the best", {.least = 0});
-    options.add("measure", measure, "of the threshold", {"relative", "absolute"});
-    options.add("cooldown", cooldown, "losses that do not count after a change", {.least = 0});
-    options.add("least", least, "share of the number that is left", {.least = 0});
+    options.add("loss", loss, "loss that is observed", {"test", "training"});
+    options.add("factor", factor, "factor on the value when the loss stops falling",
+                {.least = 0, .below = 1});
+    options.add("patience", patience, "number of losses without improvement before a reduction",
+                {.least = 0});
+    options.add("threshold", threshold, "minimum improvement on the best loss", {.least = 0});
+    options.add("measure", measure, "measure of the threshold", {"relative", "absolute"});
+    options.add("cooldown", cooldown, "number of losses that are ignored after a reduction",
+                {.least = 0});
+    options.add("least", least, "minimum value as a share of the initial one", {.least = 0});
   }
 };
 
@@ -98,7 +101,10 @@ class Plateau final : public Schedule {
 namespace schedule {
 
 void register_plateau(Registry<ScheduleEntry>& registry) {
-  registry.add("plateau", ScheduleEntry::of<Plateau>("times a factor where a loss falls no more"));
+  registry.add(
+      "plateau",
+      ScheduleEntry::of<Plateau>(
+          "reduction on plateau: multiplies the value by a factor when a loss stops falling"));
 }
 
 }  // namespace schedule

@@ -14,8 +14,8 @@ struct PolynomialOptions {
 
   void declare(OptionList& options) {
     options.add("length", length, "time until the end", {.least = 1});
-    options.add("power", power, "of the rest of the time", {.least = 0});
-    options.add("end", end, "share of the number that is left at the end");
+    options.add("power", power, "exponent of the remaining share of the time", {.least = 0});
+    options.add("end", end, "final value as a share of the initial one");
   }
 };
 
@@ -39,7 +39,7 @@ class Polynomial final : public Schedule {
 namespace schedule {
 
 void register_polynomial(Registry<ScheduleEntry>& registry) {
-  registry.add("polynomial", ScheduleEntry::of<Polynomial>("a power of the time that is left"));
+  registry.add("polynomial", ScheduleEntry::of<Polynomial>("polynomial decay"));
 }
 
 }  // namespace schedule

@@ -16,12 +16,12 @@ struct SequenceOptions {
   std::vector<double> at = {};
 
   void declare(OptionList& options) {
-    options.add("parts", parts, "one after another", "schedule");
+    options.add("parts", parts, "schedules, one after another", "schedule");
     options.add("at", at, "times at which the next one begins, ascending", {.least = 1});
   }
 };
 
-/// Schedules one after another; the time of each begins where the one before it ends.
+/// Runs schedules one after another; the time of each starts at the end of the one before it.
 class SequenceSchedule final : public Schedule {
  public:
   using Options = SequenceOptions;
@@ -66,7 +66,8 @@ class SequenceSchedule final : public Schedule {
 namespace schedule {
 
 void register_sequence(Registry<ScheduleEntry>& registry) {
-  registry.add("sequence", ScheduleEntry::of<SequenceSchedule>("schedules one after another"));
+  registry.add("sequence",
+               ScheduleEntry::of<SequenceSchedule>("sequence of schedules, one after another"));
 }
 
 }  // namespace schedule

@@ -11,8 +11,8 @@ struct StepOptions {
   double factor = 0.1;
 
   void declare(OptionList& options) {
-    options.add("size", size, "time from step to step", {.least = 1});
-    options.add("factor", factor, "of each step on the number", {.least = 0});
+    options.add("size", size, "time between steps", {.least = 1});
+    options.add("factor", factor, "factor on the value at each step", {.least = 0});
   }
 };
 
@@ -34,7 +34,8 @@ class Step final : public Schedule {
 namespace schedule {
 
 void register_step(Registry<ScheduleEntry>& registry) {
-  registry.add("step", ScheduleEntry::of<Step>("times a factor in equal distances"));
+  registry.add("step", ScheduleEntry::of<Step>(
+                           "step decay: multiplies the value by a factor at equal intervals"));
 }
 
 }  // namespace schedule

@@ -11,13 +11,13 @@ struct WarmupOptions {
   EntryChoice then{"constant"};
 
   void declare(OptionList& options) {
-    options.add("length", length, "time of the rise", {.least = 1});
-    options.add("start", start, "share of the number at the beginning");
-    options.add("then", then, "what follows; its time begins there", "schedule");
+    options.add("length", length, "duration of the warmup", {.least = 1});
+    options.add("start", start, "start value as a share of the initial one");
+    options.add("then", then, "schedule after the warmup; its time begins there", "schedule");
   }
 };
 
-/// initial * (start + (1 - start) * t / length), and from t = length on another schedule.
+/// initial * (start + (1 - start) * t / length), followed by another schedule from t = length on.
 ///
 /// Source: Goyal et al., "Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour" (2017),
 /// section 2.2.
@@ -59,7 +59,7 @@ namespace schedule {
 
 void register_warmup(Registry<ScheduleEntry>& registry) {
   registry.add("warmup", ScheduleEntry::of<Warmup>(
-                             "linear rise, then another schedule (Goyal et al., 2017)"));
+                             "linear warmup, then another schedule (Goyal et al., 2017)"));
 }
 
 }  // namespace schedule

@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// Adam's moments of a slope:
+/// Adam's moments of a gradient:
 ///
 ///     m <- beta1 * m + (1 - beta1) * g
 ///     v <- beta2 * v + (1 - beta2) * g^2
@@ -26,7 +26,8 @@ struct Moments {
   T beta1, rest1, beta2, rest2;
 };
 
-/// Weight decay that is added to the gradient, or decoupled from it: it shrinks the parameter.
+/// Weight decay that is added to the gradient (L2), or decoupled from it: then it shrinks the
+/// parameter.
 template <class T>
 struct EitherDecay {
   template <class Options>
@@ -37,13 +38,13 @@ struct EitherDecay {
   T added, kept;
 };
 
-/// What Adam's moments make of a slope: in step t, counted from 1,
+/// Adam's step from its moments, in step t, counted from 1:
 ///
 ///     m' = m / (1 - beta1^t)
 ///     v' = v / (1 - beta2^t)
 ///     step = learning_rate * m' / (sqrt(v') + epsilon)
 ///
-/// With amsgrad the largest v so far stands in place of v in the quotient.
+/// With amsgrad the largest v so far replaces v in the quotient.
 ///
 /// Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization" (ICLR 2015), algorithm 1;
 /// amsgrad after Reddi, Kale and Kumar, "On the Convergence of Adam and Beyond" (ICLR 2018), with

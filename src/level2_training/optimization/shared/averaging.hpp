@@ -5,9 +5,9 @@
 
 namespace d5::detail {
 
-/// from + share * (to - from) for each element, in `from`: of float32, or of float64 as `to`.
+/// from <- from + share * (to - from), elementwise; in float32, or in float64 if `to` is.
 void move_towards(Tensor& from, const Tensor& to, double share);
-/// Elements of `from` in the type of `to`, which may lie on a device.
+/// Converts the elements of `from` to the type of `to`, which may lie on a device.
 void put(const Tensor& from, Tensor& to);
 
 }  // namespace d5::detail

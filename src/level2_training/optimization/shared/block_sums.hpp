@@ -11,7 +11,7 @@
 
 namespace d5::detail {
 
-/// In float64, several sums at a time, so that their latency is not in the way.
+/// Sum in float64, with several accumulators to hide latency.
 template <class T>
 double sum_of_squares(const T* values, std::int64_t count) {
   constexpr int kSums = 16;
@@ -29,8 +29,8 @@ double sum_of_squares(const T* values, std::int64_t count) {
   return total;
 }
 
-/// Calls `take(column, sum)` for columns [begin, end) of a row-major matrix with the sums of their
-/// squares.
+/// Calls `take(column, sum)` for columns [begin, end) of a row-major matrix, with each column's sum
+/// of squares.
 template <class T, class Take>
 void sum_squares_of_columns(const T* values, std::int64_t rows, std::int64_t columns,
                             std::int64_t begin, std::int64_t end, const Take& take) {
@@ -46,9 +46,9 @@ void sum_squares_of_columns(const T* values, std::int64_t rows, std::int64_t col
   }
 }
 
-/// Sums of what `body(begin, end)` returns of blocks of [0, count), on several threads. Blocks and
-/// the order of their sums are fixed: the number of threads changes no bit. A block should be some
-/// thousand elements.
+/// Sums the results of `body(begin, end)` over blocks of [0, count), on several threads. Blocks and
+/// the order of summation are fixed, so the number of threads changes no bits. A block should have
+/// some thousand elements.
 template <std::size_t N, class Body>
 std::array<double, N> block_sums(std::int64_t count, const Body& body,
                                  std::int64_t block = std::int64_t{1} << 13) {

@@ -9,17 +9,17 @@
 
 namespace d5::detail {
 
-/// The last steps s and the changes y of the gradient along them: what is known of the curvature.
+/// Curvature pairs of L-BFGS: the last steps s and the changes y of the gradient along them.
 class CurvaturePairs {
  public:
   explicit CurvaturePairs(std::size_t most) : most_(most) {}
 
-  /// Leaves out a pair whose y . s is not above `least`; forgets the oldest above `most`.
+  /// Skips a pair with y . s not above `least`; drops the oldest above `most` pairs.
   void add(std::vector<double> s, std::vector<double> y, double least);
-  /// H g, H approximating the inverse of the Hessian.
+  /// H g, where H approximates the inverse Hessian.
   ///
   /// Source: Nocedal, "Updating Quasi-Newton Matrices with Limited Storage" (1980), the two-loop
-  /// recursion; begun by y . s / y . y of the last pair.
+  /// recursion; initialised with y . s / y . y of the last pair.
   [[nodiscard]] std::vector<double> times(const std::vector<double>& g) const;
 
   void save(ValueMap& state) const;

@@ -12,7 +12,7 @@
 namespace d5::detail {
 namespace {
 
-/// Reads as many as `tensor` has, and goes on behind them.
+/// Copies the elements of `tensor` to `into` and advances it.
 void give(const Tensor& tensor, double factor, double*& into) {
   const Tensor here = tensor.on_host();
   dispatch(FloatTypes{}, here.dtype(), "an optimizer's parameter", [&]<class T>() {
@@ -24,7 +24,7 @@ void give(const Tensor& tensor, double factor, double*& into) {
   into += here.elements();
 }
 
-/// Writes as many as `tensor` has, and goes on behind them.
+/// Copies elements from `from` to `tensor` and advances `from`.
 void take(const double*& from, Tensor& tensor) {
   change_on_host(tensor, [&]<class T>(std::span<T> values) {
     sweep(std::int64_t(values.size()), [&](std::int64_t begin, std::int64_t end) {
@@ -34,7 +34,7 @@ void take(const double*& from, Tensor& tensor) {
   from += tensor.elements();
 }
 
-/// What `tensor_of` gives of each parameter, one behind another.
+/// Concatenates the results of `tensor_of` for all parameters.
 template <class F>
 std::vector<double> flat(Network& network, double factor, const F& tensor_of) {
   std::int64_t count = 0;
@@ -67,7 +67,7 @@ void set_gradients(Network& network, const std::vector<double>& gradients) {
 
 double dot(const std::vector<double>& x, const std::vector<double>& y) {
   return block_sums<1>(std::int64_t(x.size()), [&](std::int64_t begin, std::int64_t end) {
-    constexpr std::int64_t kSums = 16;  // at a time, so that their latency is not in the way
+    constexpr std::int64_t kSums = 16;  // parallel sums, to hide their latency
     double sums[kSums] = {}, total = 0;
     for (; begin + kSums <= end; begin += kSums) {
       for (std::int64_t s = 0; s < kSums; ++s) {

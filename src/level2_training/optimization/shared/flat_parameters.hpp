@@ -7,10 +7,9 @@
 
 namespace d5::detail {
 
-/// All parameters of a network as one vector in float64, one after another; those on devices are
-/// brought and taken back.
+/// All parameters of a network as one float64 vector; those on devices are copied.
 [[nodiscard]] std::vector<double> flat_values(Network& network);
-/// Their gradients, each element `factor` times.
+/// Their gradients, multiplied by `factor`.
 [[nodiscard]] std::vector<double> flat_gradients(Network& network, double factor = 1);
 /// Rounds to each parameter's type.
 void set_values(Network& network, const std::vector<double>& values);

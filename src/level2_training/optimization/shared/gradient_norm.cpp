@@ -25,7 +25,7 @@ double norm_of(const Tensor& tensor) { return std::sqrt(sum_of_squares(tensor));
 
 double gradient_norm(Network& network) {
   double total = 0;
-  // From the last on: what reads them next, an update from the first on, finds those in the cache.
+  // Backwards: updates, which run forwards, then find the first gradients in the cache.
   for (const Parameter& parameter : std::views::reverse(network.parameters())) {
     total += sum_of_squares(parameter.gradient);
   }

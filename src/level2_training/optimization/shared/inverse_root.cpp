@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/optimization/shared/inverse_root.hpp"
 
-// GCC 12 takes the undefined operands of its own AVX-512 intrinsics for mistakes.
+// GCC 12 reports the undefined operands of its own AVX-512 intrinsics as uninitialized.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #include <Eigen/Eigenvalues>

@@ -10,7 +10,7 @@
 namespace d5::detail {
 
 std::vector<std::int64_t> milestones(const std::string& name, const std::vector<double>& times) {
-  constexpr double kMost = 1e15;  // where every whole number is a double
+  constexpr double kMost = 1e15;  // up to here every integer is a double
   std::vector<std::int64_t> result;
   for (const double time : times) {
     if (time != std::floor(time) || time > kMost) {

@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// Times that schedule `name` was given. Throws: ValueError for none that are whole and ascend.
+/// Times given to schedule `name`. Throws: ValueError unless they are integers in ascending order.
 [[nodiscard]] std::vector<std::int64_t> milestones(const std::string& name,
                                                    const std::vector<double>& times);
 

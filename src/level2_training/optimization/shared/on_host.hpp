@@ -10,12 +10,12 @@
 
 namespace d5::detail {
 
-/// What is computed with elements of type T.
+/// Type of computation with elements of type T.
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-/// Calls `change(std::span<T>)` with a real tensor's elements, which are brought to the host and
-/// back where they lie on a device.
+/// Calls `change(std::span<T>)` with a real tensor's elements; a tensor on a device is copied to
+/// the host and back.
 template <class Change>
 void change_on_host(Tensor& tensor, const Change& change) {
   Tensor here = tensor.on_host();

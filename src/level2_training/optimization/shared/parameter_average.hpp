@@ -11,9 +11,9 @@
 
 namespace d5::detail {
 
-/// A modifier that keeps an average of the parameters, which test runs have in their place; before
-/// its first value they have the trained ones. Running statistics (of batch normalization) are no
-/// parameters: tests have those of the trained network.
+/// A modifier that averages the parameters for test runs; before its first value test runs use the
+/// trained ones. Running statistics (of batch normalization) are not averaged: tests use those of
+/// the trained network.
 class ParameterAverage : public StepModifier {
  public:
   void attach(ThreeStepOptimizer& optimizer) override;

@@ -10,23 +10,25 @@
 
 namespace d5::detail {
 
-/// What schedule-free rules share.
+/// Options of schedule-free rules.
 struct ScheduleFreeOptions {
   double warmup_steps = 0;
   double step_power = 0;
   double rate_power = 2;
 
   void declare(OptionList& options) {
-    options.add("warmup_steps", warmup_steps, "over which the learning rate grows", {.least = 0});
-    options.add("step_power", step_power, "of the step's number in its share of the average",
+    options.add("warmup_steps", warmup_steps, "number of warmup steps of the learning rate",
                 {.least = 0});
-    options.add("rate_power", rate_power, "of the largest rate in a step's share of the average",
+    options.add("step_power", step_power,
+                "exponent of the step number in a step's weight in the average", {.least = 0});
+    options.add("rate_power", rate_power,
+                "exponent of the largest learning rate in a step's weight in the average",
                 {.least = 0});
   }
 };
 
-/// An average that a rule goes by in place of a schedule. In step t, counted from 1, with the
-/// gradient g at y (which is the parameter), a step s that the rule makes of g, and z = y at first:
+/// An average that replaces a schedule. In step t, counted from 1, with the gradient g at y (the
+/// parameter), the rule's step s for g, and z = y at first:
 ///
 ///     rate = learning_rate * min(1, t / warmup_steps)
 ///     c = p(t) / (p(1) + ... + p(t))     p(t) = t^step_power * max(rate so far)^rate_power
@@ -34,7 +36,7 @@ struct ScheduleFreeOptions {
 ///     x <- (1 - c) x + c z
 ///     y <- (1 - beta) z + beta x
 ///
-/// Tests see x. It is not remembered: x = y / beta - (1 - beta) / beta z.
+/// Test runs use x. It is not stored: x = y / beta - (1 - beta) / beta z.
 ///
 /// Source: Defazio et al., "The Road Less Scheduled" (NeurIPS 2024), algorithm 1 and section 4.4;
 /// powers as in the authors' program.
@@ -63,7 +65,7 @@ struct ScheduleFree {
   template <class Options>
   ScheduleFree(const Options& options, double beta, std::int64_t step, const Numbers& numbers)
       : rate(T(rate_of(options, step))), is_first(step == 1), back(T(1 - 1 / beta)) {
-    // A rate of zero shares nothing.
+    // A rate of zero has no weight.
     const double c = numbers[0] > 0 ? share_of(options, step, numbers[1]) / numbers[0] : 0;
     share = T(c);
     slope_rate = T(rate_of(options, step) * (1 - beta * (1 - c)));

@@ -10,19 +10,19 @@
 
 namespace d5::detail {
 
-/// The schedules that another one is made of.
+/// The schedules that a composite schedule consists of.
 class ScheduleParts {
  public:
-  /// `who` is the schedule that they make. Throws: what making them throws; Unsupported where they
+  /// `who` is the schedule that they make up. Throws: what making them throws; Unsupported if they
   /// observe different losses.
   ScheduleParts(std::string who, const std::vector<EntryChoice>& parts);
 
   [[nodiscard]] std::size_t size() const { return parts_.size(); }
   [[nodiscard]] Schedule& operator[](std::size_t i) { return *parts_[i]; }
   [[nodiscard]] Schedule::Observes observes() const { return observes_; }
-  /// Tells part `i` the loss, if it observes one.
+  /// Passes the loss to part `i`, if it observes one.
   void observe(std::size_t i, double loss);
-  /// Of all, under their numbers.
+  /// State of all parts, under their numbers.
   [[nodiscard]] ValueMap state() const;
   void restore(const ValueMap& state);
 

@@ -7,12 +7,12 @@
 
 namespace d5::detail {
 
-/// What one of several keeps, in the saved state of all: under names that begin with `prefix`.
+/// Adds the state of one part to the state of the whole, under names that begin with `prefix`.
 inline void add_part(ValueMap& whole, const std::string& prefix, const ValueMap& part) {
   for (const auto& [name, value] : part) whole[prefix + name] = value;
 }
 
-/// The part again, by its own names.
+/// The inverse: a part's state under its own names.
 [[nodiscard]] inline ValueMap part_of(const ValueMap& whole, const std::string& prefix) {
   ValueMap part;
   for (const auto& [name, value] : whole) {

@@ -8,9 +8,8 @@
 
 namespace d5::detail {
 
-/// One pass over a parameter's elements: `body(begin, end)`, on several threads where the parameter
-/// is worth it. What is computed for an element depends on that element alone, so the number of
-/// threads changes no bits.
+/// One pass over a parameter's elements: `body(begin, end)`, on several threads if that pays. Each
+/// element is independent, so the number of threads changes no bits.
 template <class Body>
 void sweep(std::int64_t count, const Body& body) {
   constexpr std::int64_t kGrain = std::int64_t{1} << 16;

@@ -22,7 +22,7 @@
 namespace d5::detail {
 namespace {
 
-/// Before the names of what the step computes otherwise than the network that is tested.
+/// The prefix of values that a training step computes differently from the tested network.
 constexpr std::string_view kTraining = "training/";
 
 using Names = std::set<std::string, std::less<>>;
@@ -41,7 +41,7 @@ bool is_same(const onnx::Node& a, const onnx::Node& b) {
          a.inputs == b.inputs && a.outputs == b.outputs && identical_attributes(a, b);
 }
 
-/// What the step has besides the network that is tested.
+/// Writes the part of the step that is not in the inference network.
 class AlgorithmWriter {
  public:
   AlgorithmWriter(const StepFile& file)
@@ -105,7 +105,7 @@ class AlgorithmWriter {
   NewNames names_;
 };
 
-/// Of what a file's graphs are together, what a step needs.
+/// Reads a step from a file's graphs together.
 class StepReader {
  public:
   StepReader(onnx::TrainingStep file) : file_(std::move(file)), graph_(file_.whole.graph) {}
@@ -123,7 +123,7 @@ class StepReader {
   }
 
  private:
-  /// The model's and the algorithm's; not those that only updates take.
+  /// Chooses the outputs of the model and of the algorithm, without those that only updates read.
   void choose_outputs() {
     Names taken;
     for (const auto& [constant, output] : file_.update_binding) taken.insert(output);
@@ -157,7 +157,7 @@ class StepReader {
     graph_.values.clear();
   }
 
-  /// Those that the file could not use, for the network that is tested has them.
+  /// Restores names that were renamed because the inference network has them.
   void give_back_names() {
     const Names used = names_in(graph_);
     NewNames names;
@@ -177,7 +177,7 @@ class StepReader {
     for (auto& [constant, output] : file_.update_binding) rename(output);
   }
 
-  /// Hyper-parameters have an initializer in the file, and are fed here.
+  /// Makes hyper-parameters inputs; they are initializers in the file.
   void make_inputs(std::map<std::string, double>& numbers) {
     for (const onnx::Node& node : graph_.nodes) {
       if (!is_update(node)) continue;

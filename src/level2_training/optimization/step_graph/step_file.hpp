@@ -10,7 +10,7 @@
 
 namespace d5::detail {
 
-/// What a `StepGraph` is in a file: the network that is tested, and with its nodes the step.
+/// File form of a `StepGraph`: the inference network, and the step's other nodes.
 struct StepFile {
   Network step;
   std::shared_ptr<const onnx::ModelFile> inference;
@@ -22,10 +22,10 @@ struct StepFile {
 /// Throws: IoError, Unsupported.
 void save_step_file(const StepFile& file, const std::string& path);
 
-/// What is tested of a network that is trained by `loss`.
+/// Inference part of a network that is trained by `loss`.
 [[nodiscard]] std::shared_ptr<const onnx::ModelFile> inference_file(const Network& network,
                                                                     const std::string& loss);
-/// `model` with the values that `network` has under the same names.
+/// `model` with the values of `network` for the same names.
 [[nodiscard]] onnx::Model with_values_of(const Network& network, onnx::Model model);
 
 }  // namespace d5::detail

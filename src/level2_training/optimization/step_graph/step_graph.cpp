@@ -22,9 +22,9 @@
 namespace d5::detail {
 namespace {
 
-/// A step in two networks that share its values: what makes its outputs, which an executor goes
-/// back through as the optimizer's does, and the rest, which is given the gradients. As one graph
-/// it would run forward once more, within the Gradient node.
+/// A step in two networks that share its values. The first computes the outputs, and an executor
+/// runs its backward pass as the optimizer does. The second is the rest, with the gradients as
+/// inputs. A single graph would run the forward pass again, within the Gradient node.
 struct StepParts {
   Network forward, update;
   std::string loss;
@@ -42,7 +42,7 @@ class StepSplitter {
   std::optional<StepParts> run() {
     if (!find_gradient()) return std::nullopt;
     divide();
-    // Each part sees values as they were before the step: neither overwrites what the other reads.
+    // Each part reads values from before the step, so neither may overwrite an input of the other.
     for (const auto& [constant, output] : forward_updates_) {
       if (update_reads_.contains(constant)) return std::nullopt;
     }
@@ -60,7 +60,7 @@ class StepSplitter {
   }
 
  private:
-  /// The only one, of initializers, which only updates read.
+  /// Finds the only Gradient node; it is by initializers, and only updates read it.
   bool find_gradient() {
     bool updates = false;
     for (const onnx::Node& node : graph_.nodes) {
@@ -103,7 +103,7 @@ class StepSplitter {
     std::ranges::set_intersection(update_reads_, written, std::inserter(handed_, handed_.end()));
   }
 
-  /// Of nodes that read `reads`, with what others give as inputs.
+  /// Network of the nodes that read `reads`; values of other nodes become inputs.
   Network part(std::vector<onnx::Node> nodes, const Names& reads, const Updates& updates,
                const Names& given = {}) const {
     onnx::Model model = step_.model();
@@ -131,7 +131,7 @@ class StepSplitter {
   Updates forward_updates_, update_updates_;
 };
 
-/// Nothing for a step of another form than `StepGraph` makes.
+/// Empty for a step in another form than that of `StepGraph`.
 std::optional<StepParts> parts_of(const Network& step) { return StepSplitter(step).run(); }
 
 }  // namespace
@@ -158,7 +158,7 @@ StepGraph StepGraph::load(const std::string& path, ExecutorOptions options) {
   return result;
 }
 
-/// Forward and backward as the optimizer runs them, then the rest.
+/// Runs forward and backward as the optimizer does, then the rest.
 struct StepGraph::Halves {
   explicit Halves(detail::StepParts both) : parts(std::move(both)) {}
 
@@ -202,7 +202,7 @@ void StepGraph::take(Network step, ExecutorOptions options) {
 }
 
 void StepGraph::take_rule(const onnx::Node& node) {
-  (void)operator_for(node);  // which refuses what does not fit
+  (void)operator_for(node);  // refuses nodes that do not fit
   const detail::UpdateWords words = detail::words_of(node);
   UpdateRule& rule = *rules_.emplace_back(make_update_rule(words.optimizer, words.settings));
   hyper_parameters_->bind(rule);

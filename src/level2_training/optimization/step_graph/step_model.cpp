@@ -26,7 +26,7 @@ using Gradient = onnx::nodes::training::Gradient;
   throw Unsupported(fmt::format("step graph: {}; {}", why, way_out));
 }
 
-/// Throws: Unsupported for what happens in a step outside of network and rule.
+/// Throws: Unsupported for parts of a step outside of network and rule.
 void expect_rule_alone(ThreeStepOptimizer& optimizer) {
   for (const auto& modifier : optimizer.modifiers()) {
     if (modifier->name().starts_with("schedule.")) continue;  // it sets an input
@@ -46,7 +46,7 @@ std::vector<RuleGroup> groups_of(Optimizer& optimizer) {
   auto groups = slotted ? slotted->rule_groups() : std::vector<RuleGroup>();
   if (groups.empty()) {
     refuse(
-        "the optimizer is no rule of one parameter, its gradient and what it remembers of it, or a "
+        "the optimizer is not a rule of one parameter, its gradient and its state, or it is a "
         "framework's own",
         "take one made of ElementOptimizer or TensorOptimizer, as sgd, adam and lamb are");
   }
@@ -57,7 +57,7 @@ std::vector<RuleGroup> groups_of(Optimizer& optimizer) {
   return groups;
 }
 
-/// As they were when the optimizer was made.
+/// The settings with which the optimizer was created.
 Settings initial_settings(UpdateRule& rule, const HyperParameters& numbers, std::size_t group) {
   OptionList list;
   rule.declare(list);
@@ -69,7 +69,7 @@ Settings initial_settings(UpdateRule& rule, const HyperParameters& numbers, std:
   return settings;
 }
 
-/// The entry of `optimizers()` that makes such a rule of these settings.
+/// The entry of `optimizers()` that creates such a rule from these settings.
 std::string name_of_rule(const UpdateRule& rule, const Settings& settings) {
   for (const std::string& name : optimizers().names()) {
     const OptimizerEntry& entry = optimizers().at(name);
@@ -83,7 +83,7 @@ std::string name_of_rule(const UpdateRule& rule, const Settings& settings) {
     }
   }
   refuse("no entry of optimizers() makes the optimizer's rule",
-         "add it there, under the name that the graph shall call it by");
+         "add it there, under its name in the graph");
 }
 
 class StepBuilder {
@@ -142,7 +142,7 @@ class StepBuilder {
     model_.graph.initializers[name] = value.copy(Device{});
     return name;
   }
-  /// What a run overwrites `constant` with.
+  /// Name of the tensor that overwrites `constant` after a run.
   std::string updated(const std::string& constant) {
     return updates_[constant] = fresh(constant + ".new");
   }
@@ -189,7 +189,7 @@ class StepBuilder {
                       .settings = initial_settings(*group.rule, numbers, place),
                       .hyper_parameters = numbers.names()};
     words.optimizer = name_of_rule(*group.rule, words.settings);
-    // Slots may be fewer than the optimizer's, where another group's options ask for more.
+    // The optimizer may have more slots, if options of another group require them.
     const auto rule = make_update_rule(words.optimizer, words.settings);
     std::vector<const Parameter*> parameters;
     for (const std::size_t i : group.parameters) {

@@ -6,12 +6,12 @@
 
 namespace d5::detail {
 
-/// A training step of `optimizer` as a network, of which nothing is a parameter: what the step
-/// changes are constants, hyper-parameters are inputs without an initializer. Values are copies.
+/// A training step of `optimizer` as a network without parameters: tensors that the step changes
+/// are constants, hyper-parameters are inputs without an initializer. Values are copies.
 /// Throws: as `StepGraph`.
 [[nodiscard]] Network step_network(Optimizer& optimizer);
 
-/// A network in which nothing is trained: `updates` overwrite initializers of `model`.
+/// A network without parameters: `updates` overwrite initializers of `model`.
 [[nodiscard]] Network network_of_constants(onnx::Model model,
                                            const std::map<std::string, std::string>& updates);
 

@@ -21,7 +21,7 @@ constexpr const char *kOptimizer = "optimizer", *kHyperParameters = "hyper_param
 
 bool is_short(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
 
-/// An option's text, whatever type of attribute it is.
+/// Text of an option, whatever the type of its attribute.
 std::string text_of(const onnx::Node& node, const std::string& name,
                     const onnx::Attribute& attribute) {
   if (const auto* text = std::get_if<std::string>(&attribute)) return *text;
@@ -142,7 +142,7 @@ class Update final : public Operator {
   }
 
   [[nodiscard]] Cost cost(const InferContext& context) const override {
-    return bytes_only(context);  // how many operations an element takes a rule does not say
+    return bytes_only(context);  // rules do not declare their operations per element
   }
 
   [[nodiscard]] std::unique_ptr<Kernel> plan(PlanContext&) const override {

@@ -9,33 +9,33 @@
 
 namespace d5::detail {
 
-/// `d5.Update`: a step of an optimizer's rule on parameters that share options, as ONNX's training
-/// operators are. Attributes: `optimizer`, its name; its options, each under its name;
-/// `hyper_parameters`, the names of those that are inputs; `masters`, 1 where the rule keeps
-/// float32 values of parameters of 16 bits.
+/// `d5.Update`: a step of an optimizer's rule on parameters that share options, in the style of
+/// ONNX's training operators. Attributes: `optimizer`, its name; its options, each under its name;
+/// `hyper_parameters`, the names of those that are inputs; `masters`, 1 if the rule keeps float32
+/// masters of 16-bit parameters.
 ///
-/// Inputs: the step's number from 1, int64; each hyper-parameter; each number that the rule
-/// remembers; n parameters; n gradients; n of each slot; n masters, left out for parameters of
-/// other types. Outputs: the numbers, parameters, slots and masters after the step.
+/// Inputs: the step number from 1, int64; each hyper-parameter; each number of the rule's state; n
+/// parameters; n gradients; n tensors of each slot; n masters, omitted for parameters of other
+/// types. Outputs: the numbers, parameters, slots and masters after the step.
 ///
-/// Shapes: numbers have one element; a gradient has its parameter's shape, a slot what the rule
-/// says.
+/// Shapes: numbers have one element; a gradient has its parameter's shape, a slot the shape that
+/// the rule defines.
 inline constexpr const char *kUpdate = "Update", *kUpdateDomain = "d5";
 [[nodiscard]] bool is_update(const onnx::Node& node);
 
-/// What such a node says in its attributes and by its number of inputs.
+/// Content of such a node: its attributes, and what follows from its number of inputs.
 struct UpdateWords {
   std::string optimizer;
   Settings settings;
   std::vector<std::string> hyper_parameters;
   bool masters = false;
 };
-/// Throws: NotFound without an optimizer, TypeError for an attribute that is no option's.
+/// Throws: NotFound without an optimizer; TypeError for an attribute that is not an option.
 [[nodiscard]] UpdateWords words_of(const onnx::Node& node);
-/// The attributes of a node that says so.
+/// Sets the attributes of a node accordingly.
 void write_words(const UpdateWords& words, onnx::Node& node);
 
-/// The places of an update's inputs and outputs.
+/// Indices of an update's inputs and outputs.
 struct UpdatePlaces {
   std::size_t hyper_parameters, numbers, slots, parameters;
   bool masters;

@@ -17,7 +17,7 @@ struct AccumulateOptions {
   std::int64_t pieces = 2;
 
   void declare(OptionList& options) {
-    options.add("pieces", pieces, "that each batch is run in", {.least = 1});
+    options.add("pieces", pieces, "number of micro-batches of each batch", {.least = 1});
   }
 };
 
@@ -47,7 +47,8 @@ Batch cut(const Batch& batch, std::int64_t first, std::int64_t size) {
   return piece;
 }
 
-/// Gradients of a batch as the sum of those of its pieces, by their shares of what the loss counts.
+/// Computes the gradients of a batch as the sum of its pieces' gradients, weighted by the shares of
+/// what the loss counts.
 class AccumulatedGradients final : public GradientDecorator {
  public:
   AccumulatedGradients(std::shared_ptr<GradientSource> inner, std::int64_t pieces)
@@ -118,9 +119,9 @@ class AccumulatedGradients final : public GradientDecorator {
   detail::JoinedOutputs outputs_;
 };
 
-/// Runs each batch in pieces, whose memory alone is needed: the gradient is that of the whole
-/// batch, whatever the loss counts (`LossWeight`). What a network counts over samples by itself,
-/// such as batch normalization, it counts over a piece.
+/// Runs each batch in micro-batches, so that only one needs memory. The gradient is that of the
+/// whole batch for any loss (`LossWeight`). Statistics over samples within the network, such as
+/// batch normalization's, are over a micro-batch.
 class Accumulate final : public StepModifier {
  public:
   using Options = AccumulateOptions;
@@ -144,7 +145,8 @@ namespace step_modifier {
 
 void register_accumulate(Registry<StepModifierEntry>& registry) {
   registry.add("accumulate",
-               StepModifierEntry::of<Accumulate>("a batch is run in pieces, for their memory"));
+               StepModifierEntry::of<Accumulate>(
+                   "gradient accumulation: runs a batch in micro-batches to save memory"));
 }
 
 }  // namespace step_modifier

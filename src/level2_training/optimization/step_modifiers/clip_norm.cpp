@@ -8,11 +8,11 @@ struct ClipNormOptions {
   double most = 1;
 
   void declare(OptionList& options) {
-    options.add("most", most, "norm of all gradients together that none goes above", {.above = 0});
+    options.add("most", most, "maximum norm of all gradients together", {.above = 0});
   }
 };
 
-/// g <- g * most / ‖g‖ where the norm of all gradients together is above `most`.
+/// g <- g * most / ‖g‖ if the norm of all gradients together is above `most`.
 ///
 /// Source: Pascanu, Mikolov and Bengio, "On the Difficulty of Training Recurrent Neural Networks"
 /// (ICML 2013), algorithm 1.
@@ -40,7 +40,7 @@ namespace step_modifier {
 
 void register_clip_norm(Registry<StepModifierEntry>& registry) {
   registry.add("clip_norm", StepModifierEntry::of<ClipNorm>(
-                                "gradients' common norm is limited (Pascanu et al., 2013)"));
+                                "gradient clipping by global norm (Pascanu et al., 2013)"));
 }
 
 }  // namespace step_modifier

@@ -10,7 +10,7 @@ struct ClipTensorNormOptions {
   double most = 1;
 
   void declare(OptionList& options) {
-    options.add("most", most, "norm of a parameter's gradient that none goes above", {.above = 0});
+    options.add("most", most, "maximum norm of each parameter's gradient", {.above = 0});
   }
 };
 
@@ -40,8 +40,8 @@ class ClipTensorNorm final : public StepModifier {
 namespace step_modifier {
 
 void register_clip_tensor_norm(Registry<StepModifierEntry>& registry) {
-  registry.add("clip_tensor_norm", StepModifierEntry::of<ClipTensorNorm>(
-                                       "each parameter's gradient is limited in its norm"));
+  registry.add("clip_tensor_norm",
+               StepModifierEntry::of<ClipTensorNorm>("gradient clipping by each parameter's norm"));
 }
 
 }  // namespace step_modifier

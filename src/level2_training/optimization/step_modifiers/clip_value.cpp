@@ -11,11 +11,11 @@ struct ClipValueOptions {
   double most = 1;
 
   void declare(OptionList& options) {
-    options.add("most", most, "size of an element that none goes above", {.above = 0});
+    options.add("most", most, "maximum absolute value of a gradient's element", {.above = 0});
   }
 };
 
-/// Each element of a gradient is brought into [-most, most]; one that is not a number stays so.
+/// Clips each element of a gradient to [-most, most]; NaN stays NaN.
 class ClipValue final : public StepModifier {
  public:
   using Options = ClipValueOptions;
@@ -46,8 +46,7 @@ class ClipValue final : public StepModifier {
 namespace step_modifier {
 
 void register_clip_value(Registry<StepModifierEntry>& registry) {
-  registry.add("clip_value",
-               StepModifierEntry::of<ClipValue>("gradients' elements are limited in size"));
+  registry.add("clip_value", StepModifierEntry::of<ClipValue>("gradient clipping by value"));
 }
 
 }  // namespace step_modifier

@@ -9,12 +9,12 @@ struct EmaOptions {
   std::int64_t every = 1;
 
   void declare(OptionList& options) {
-    options.add("decay", decay, "share of the average that stays", {.least = 0, .below = 1});
-    options.add("every", every, "steps from value to value", {.least = 1});
+    options.add("decay", decay, "decay rate of the average", {.least = 0, .below = 1});
+    options.add("every", every, "interval between averaged values, in steps", {.least = 1});
   }
 };
 
-/// average <- decay * average + (1 - decay) * w, which test runs have.
+/// average <- decay * average + (1 - decay) * w, used by test runs.
 ///
 /// Source: Polyak and Juditsky, "Acceleration of Stochastic Approximation by Averaging" (1992),
 /// with the exponential weights of Tarvainen and Valpola, "Mean Teachers Are Better Role Models"
@@ -37,8 +37,8 @@ class Ema final : public detail::ParameterAverage {
 namespace step_modifier {
 
 void register_ema(Registry<StepModifierEntry>& registry) {
-  registry.add("ema", StepModifierEntry::of<Ema>(
-                          "tests see an exponential average (Polyak and Juditsky, 1992)"));
+  registry.add("ema", StepModifierEntry::of<Ema>("exponential moving average of the parameters for "
+                                                 "test runs (Polyak and Juditsky, 1992)"));
 }
 
 }  // namespace step_modifier

@@ -18,15 +18,16 @@ struct EvolutionOptions {
   std::uint64_t seed = 0;
 
   void declare(OptionList& options) {
-    options.add("deviation", deviation, "of the noise on each parameter", {.above = 0});
-    options.add("pairs", pairs, "of opposite noise a step", {.least = 1});
-    options.add("seed", seed, "of the noise");
+    options.add("deviation", deviation, "standard deviation of the noise on each parameter",
+                {.above = 0});
+    options.add("pairs", pairs, "pairs of opposite noise per step", {.least = 1});
+    options.add("seed", seed, "seed of the noise");
   }
 };
 
 /// g = sum over n pairs of (loss(w + s e) - loss(w - s e)) / (2 n s) * e, e normal: the gradient of
-/// the loss smoothed by noise of deviation s, estimated by forward runs alone. After it w is what
-/// it was, bit for bit. All ranks draw the same noise, each for its samples.
+/// the loss smoothed by noise of deviation s, estimated by forward runs alone. Afterwards w is
+/// restored bit for bit. All ranks draw the same noise, each for its samples.
 class EstimatedGradients final : public GradientDecorator {
  public:
   EstimatedGradients(std::shared_ptr<GradientSource> inner, const EvolutionOptions& options,
@@ -35,7 +36,7 @@ class EstimatedGradients final : public GradientDecorator {
 
   const ValueMap& run(const Batch& batch, const GradientRun& how) override {
     if (how.write == GradientRun::Write::add) {
-      throw Unsupported("evolution estimates gradients anew, it cannot add to them");
+      throw Unsupported("evolution estimates gradients itself, it cannot add to them");
     }
     Network& network = executor().network();
     if (batch.size > 0 || batch.global_size == 0) {
@@ -82,10 +83,10 @@ class EstimatedGradients final : public GradientDecorator {
   detail::KeptOutputs outputs_;
 };
 
-/// Any optimizer without backpropagation.
+/// Makes any optimizer work without backpropagation.
 ///
 /// Source: Salimans et al., "Evolution Strategies as a Scalable Alternative to Reinforcement
-/// Learning" (2017), algorithm 1 with its opposite (antithetic) noise.
+/// Learning" (2017), algorithm 1 with antithetic noise.
 class Evolution final : public StepModifier {
  public:
   using Options = EvolutionOptions;
@@ -115,7 +116,7 @@ void register_evolution(Registry<StepModifierEntry>& registry) {
   registry.add(
       "evolution",
       StepModifierEntry::of<Evolution>(
-          "gradients by forward runs alone: evolution strategies (Salimans et al., 2017)"));
+          "evolution strategies: gradients from forward runs only (Salimans et al., 2017)"));
 }
 
 }  // namespace step_modifier

@@ -13,8 +13,8 @@ struct LookaheadOptions {
   double share = 0.5;
 
   void declare(OptionList& options) {
-    options.add("every", every, "steps of the fast weights", {.least = 1});
-    options.add("share", share, "of the way that the slow weights follow", {.above = 0, .most = 1});
+    options.add("every", every, "number of fast steps per slow step", {.least = 1});
+    options.add("share", share, "step size of the slow weights", {.above = 0, .most = 1});
   }
 };
 
@@ -73,8 +73,9 @@ class Lookahead final : public StepModifier {
 namespace step_modifier {
 
 void register_lookahead(Registry<StepModifierEntry>& registry) {
-  registry.add("lookahead", StepModifierEntry::of<Lookahead>(
-                                "slow weights follow the fast ones (Zhang et al., 2019)"));
+  registry.add("lookahead",
+               StepModifierEntry::of<Lookahead>(
+                   "Lookahead: slow weights follow the fast ones (Zhang et al., 2019)"));
 }
 
 }  // namespace step_modifier

@@ -16,10 +16,11 @@ struct LossScaleOptions {
   double most = 16777216;
 
   void declare(OptionList& options) {
-    options.add("initial", initial, "factor on the loss, at first", {.above = 0});
-    options.add("every", every, "good steps after which it is doubled", {.least = 1});
-    options.add("least", least, "that it is halved to", {.above = 0});
-    options.add("most", most, "that it is doubled to", {.above = 0});
+    options.add("initial", initial, "initial scale", {.above = 0});
+    options.add("every", every, "number of steps without overflow after which the scale is doubled",
+                {.least = 1});
+    options.add("least", least, "minimum scale", {.above = 0});
+    options.add("most", most, "maximum scale", {.above = 0});
   }
 };
 
@@ -33,11 +34,10 @@ bool is_finite(const Tensor& tensor) {
   return finite;
 }
 
-/// Keeps small gradients above what a type of 16 bits rounds to zero: the loss is multiplied by a
-/// power of two, the gradients divided by it before they are used. Where one overflows the step is
-/// refused (`ThreeStepOptimizer::refused_steps`) and the factor halved, on all ranks where it is so
-/// on any; after `every` good steps
-/// one after another it is doubled.
+/// Keeps small gradients from being rounded to zero in 16-bit types: the loss is multiplied by a
+/// power of two, and the gradients are divided by it before use. If any gradient overflows on any
+/// rank, all ranks reject the step (`ThreeStepOptimizer::refused_steps`) and halve the scale. After
+/// `every` successive steps without overflow it is doubled.
 ///
 /// Source: Micikevicius et al., "Mixed Precision Training" (ICLR 2018), section 3.2.
 class LossScale final : public StepModifier {
@@ -50,7 +50,7 @@ class LossScale final : public StepModifier {
   [[nodiscard]] bool wants_all_gradients() const override { return true; }
   [[nodiscard]] bool reads_norm_alone() const override { return true; }
   bool gradients_final(ThreeStepOptimizer& optimizer, double&) override {
-    // Squares of finite numbers of 64 bits may sum to more than there is: then each is asked.
+    // The sum of squares of finite float64 numbers may overflow: then each number is checked.
     const auto& parameters = optimizer.executor().network().parameters();
     const bool here = std::isfinite(optimizer.norm_of_gradients()) ||
                       std::ranges::all_of(parameters, [](const Parameter& parameter) {
@@ -88,7 +88,7 @@ namespace step_modifier {
 void register_loss_scale(Registry<StepModifierEntry>& registry) {
   registry.add("loss_scale",
                StepModifierEntry::of<LossScale>(
-                   "the loss is multiplied for 16-bit gradients (Micikevicius et al., 2018)"));
+                   "dynamic loss scaling, for 16-bit gradients (Micikevicius et al., 2018)"));
 }
 
 }  // namespace step_modifier

@@ -13,11 +13,11 @@ struct SamOptions {
   double rho = 0.05;
 
   void declare(OptionList& options) {
-    options.add("rho", rho, "distance at which the gradient is taken", {.least = 0});
+    options.add("rho", rho, "radius: distance at which the gradient is evaluated", {.least = 0});
   }
 };
 
-/// value += rate * direction; both lie in the same place.
+/// value += rate * direction; both are on the same device.
 void move_along(Tensor& value, const Tensor& direction, double rate) {
   const Tensor here = direction.on_host();
   detail::change_on_host(value, [&]<class T>(std::span<T> values) {
@@ -29,8 +29,8 @@ void move_along(Tensor& value, const Tensor& direction, double rate) {
   });
 }
 
-/// The gradient at w + rho * g / ‖g‖, g being the gradient at w; after it w is what it was, bit for
-/// bit. Outputs are those at w.
+/// The gradient at w + rho * g / ‖g‖, where g is the gradient at w; afterwards w is restored bit
+/// for bit. Outputs are those at w.
 class SharpnessAwareGradients final : public GradientDecorator {
  public:
   SharpnessAwareGradients(std::shared_ptr<GradientSource> inner, double rho)
@@ -68,8 +68,8 @@ class SharpnessAwareGradients final : public GradientDecorator {
   detail::KeptOutputs outputs_;
 };
 
-/// Sharpness-aware minimization: two runs a step. Running statistics (of batch normalization) see
-/// both; nodes that draw (Dropout) draw anew.
+/// Sharpness-aware minimization: two runs per step. Running statistics (of batch normalization) see
+/// both; random nodes (Dropout) draw different numbers in each.
 ///
 /// Source: Foret et al., "Sharpness-Aware Minimization for Efficiently Improving Generalization"
 /// (ICLR 2021), algorithm 1 with p = 2.
@@ -95,8 +95,8 @@ class Sam final : public StepModifier {
 namespace step_modifier {
 
 void register_sam(Registry<StepModifierEntry>& registry) {
-  registry.add("sam", StepModifierEntry::of<Sam>(
-                          "gradients uphill from the parameters (Foret et al., 2021)"));
+  registry.add("sam",
+               StepModifierEntry::of<Sam>("sharpness-aware minimization (Foret et al., 2021)"));
 }
 
 }  // namespace step_modifier

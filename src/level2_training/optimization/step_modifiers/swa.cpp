@@ -9,13 +9,13 @@ struct SwaOptions {
   std::int64_t every = 1;
 
   void declare(OptionList& options) {
-    options.add("begin", begin, "steps before the first value", {.least = 0});
-    options.add("every", every, "steps from value to value", {.least = 1});
+    options.add("begin", begin, "number of steps before averaging begins", {.least = 0});
+    options.add("every", every, "interval between averaged values, in steps", {.least = 1});
   }
 };
 
-/// The plain average of the parameters after steps begin + every, begin + 2 every, ..., which test
-/// runs have.
+/// The plain average of the parameters after steps begin + every, begin + 2 every, ..., used by
+/// test runs.
 ///
 /// Source: Izmailov et al., "Averaging Weights Leads to Wider Optima and Better Generalization"
 /// (UAI 2018), algorithm 1, without its last line: running statistics stay those of the trained
@@ -40,7 +40,7 @@ namespace step_modifier {
 
 void register_swa(Registry<StepModifierEntry>& registry) {
   registry.add("swa", StepModifierEntry::of<Swa>(
-                          "tests see the average of late steps (Izmailov et al., 2018)"));
+                          "stochastic weight averaging for test runs (Izmailov et al., 2018)"));
 }
 
 }  // namespace step_modifier

@@ -13,7 +13,7 @@ namespace training_metric {
 void register_batch_making_time(Registry<MetricEntry>& registry) {
   registry.add("batch_making_time",
                MetricEntry::of<BatchMakingTime>(
-                   "wall-clock time that reading a batch takes, whether a step waits or not"));
+                   "wall-clock time to make a batch, whether or not a step waits for it"));
 }
 
 }  // namespace training_metric

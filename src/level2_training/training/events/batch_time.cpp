@@ -11,8 +11,8 @@ void BatchTime::after_batch(Trainer& trainer, const Batch&, const ValueMap&) {
 namespace training_metric {
 
 void register_batch_time(Registry<MetricEntry>& registry) {
-  registry.add("batch_time",
-               MetricEntry::of<BatchTime>("wall-clock time of a step: forward, backward, update"));
+  registry.add("batch_time", MetricEntry::of<BatchTime>(
+                                 "wall-clock time of a training step: forward, backward, update"));
 }
 
 }  // namespace training_metric

@@ -8,7 +8,7 @@
 
 namespace d5 {
 
-// While it counts, `samples_` holds the number of samples of each class.
+// `samples_` holds the number of samples of each class while counting.
 
 void DatasetBias::resolve(Trainer& trainer) { detail::resolve_label(label_, trainer, name()); }
 
@@ -34,7 +34,7 @@ void register_dataset_bias(Registry<MetricEntry>& registry) {
     }
   };
   registry.add("dataset_bias",
-               MetricEntry::with<Options>("share of each class among the samples drawn",
+               MetricEntry::with<Options>("share of each class among the drawn samples",
                                           [](const Options& options) {
                                             return std::make_shared<DatasetBias>(options.label);
                                           }));

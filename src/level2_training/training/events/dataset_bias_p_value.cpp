@@ -21,9 +21,8 @@ struct BiasOptions {
   }
 };
 
-/// How likely the classes of each epoch are by chance, if they are drawn as the sampler's law says
-/// (Pearson's chi-squared test); mistrusted where they are not. Where an epoch goes through all
-/// samples the shares are exact, and p is 1.
+/// P-value of each epoch's class frequencies under the sampler's law (Pearson's chi-squared test);
+/// mistrusted if it is too small. If an epoch draws every sample, frequencies are exact and p is 1.
 class DatasetBiasPValue final : public TrainingMetric {
  public:
   using Options = BiasOptions;
@@ -48,7 +47,7 @@ class DatasetBiasPValue final : public TrainingMetric {
     TrainingMetric::summarise(result);
     if (samples_.empty()) return;
     result.conditions["largest_chi_squared"] = finding(largest_);
-    // One right run in a million, however many epochs it has (Bonferroni).
+    // One false alarm in a million runs, whatever their number of epochs (Bonferroni).
     constexpr double kLeast = 1e-6;
     const double least = std::ranges::min(samples_);
     if (least * double(samples_.size()) >= kLeast) return;
@@ -80,9 +79,10 @@ class DatasetBiasPValue final : public TrainingMetric {
 namespace training_metric {
 
 void register_dataset_bias_p_value(Registry<MetricEntry>& registry) {
-  registry.add("dataset_bias_p_value",
-               MetricEntry::of<DatasetBiasPValue>(
-                   "chance of an epoch's classes under the sampler's law (chi-squared test)"));
+  registry.add(
+      "dataset_bias_p_value",
+      MetricEntry::of<DatasetBiasPValue>(
+          "p-value of an epoch's class frequencies under the sampler's law (chi-squared test)"));
 }
 
 }  // namespace training_metric

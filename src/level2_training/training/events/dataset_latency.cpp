@@ -11,8 +11,8 @@ void DatasetLatency::before_batch(Trainer& trainer, const Batch&) {
 namespace training_metric {
 
 void register_dataset_latency(Registry<MetricEntry>& registry) {
-  registry.add("dataset_latency",
-               MetricEntry::of<DatasetLatency>("wall-clock time that a step waits for its data"));
+  registry.add("dataset_latency", MetricEntry::of<DatasetLatency>(
+                                      "wall-clock time that a training step waits for its batch"));
 }
 
 }  // namespace training_metric

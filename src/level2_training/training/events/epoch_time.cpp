@@ -31,9 +31,8 @@ void EpochTime::restore(const ValueMap& state) {
 namespace training_metric {
 
 void register_epoch_time(Registry<MetricEntry>& registry) {
-  registry.add("epoch_time",
-               MetricEntry::of<EpochTime>(
-                   "wall-clock time of the steps of an epoch and of waiting for data"));
+  registry.add("epoch_time", MetricEntry::of<EpochTime>(
+                                 "wall-clock time of an epoch: its steps, and waiting for data"));
 }
 
 }  // namespace training_metric

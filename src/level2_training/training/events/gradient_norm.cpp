@@ -10,13 +10,12 @@
 namespace d5 {
 namespace {
 
-/// The Euclidean norm of the loss's gradient by all parameters together, a sample a step: of the
-/// mean over the batch, its pieces and all ranks, without the factor that the loss was multiplied
-/// by, and before anything clips it. Under "sam" and "evolution" it is the gradient that these
-/// make, which the step goes along; of optimizers that search along a line, the one that the search
-/// begins with; where a part of the gradients travels ("compressed", "sparse"), of what
-/// arrived. Infinite where a gradient is not a number: such a step is refused under
-/// "loss_scale".
+/// The Euclidean norm of the loss's gradient over all parameters, one sample per step. The gradient
+/// is that of the mean over the batch, its pieces and all ranks, without loss scaling and before
+/// clipping. Under "sam" and "evolution" it is the gradient that these compute and the step uses.
+/// For optimizers with a line search it is the gradient at the start of the search. With compressed
+/// communication ("compressed", "sparse") it is the received gradient. It is infinite if a gradient
+/// is NaN: "loss_scale" skips such a step.
 class GradientNorm final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "gradient_norm"; }
@@ -45,7 +44,7 @@ class GradientNorm final : public TrainingMetric {
   void after_training(Trainer& trainer) override { trainer.optimizer().read_gradients({}); }
 
  private:
-  std::shared_ptr<double> squares_ = std::make_shared<double>(0);  // of the step under way
+  std::shared_ptr<double> squares_ = std::make_shared<double>(0);  // for the current step
 };
 
 }  // namespace
@@ -54,7 +53,7 @@ namespace training_metric {
 
 void register_gradient_norm(Registry<MetricEntry>& registry) {
   registry.add("gradient_norm",
-               MetricEntry::of<GradientNorm>("Euclidean norm of the loss's gradient, a step"));
+               MetricEntry::of<GradientNorm>("Euclidean norm of the loss's gradient, per step"));
 }
 
 }  // namespace training_metric

@@ -26,7 +26,7 @@ void LossCurve::after_training(Trainer& trainer) {
 namespace training_metric {
 
 void register_loss(Registry<MetricEntry>& registry) {
-  registry.add("loss", MetricEntry::of<LossCurve>("the loss of every training batch"));
+  registry.add("loss", MetricEntry::of<LossCurve>("training loss of every batch"));
 }
 
 }  // namespace training_metric

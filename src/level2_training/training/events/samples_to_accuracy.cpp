@@ -15,13 +15,13 @@ struct SamplesOptions {
   ClassificationNames names = {};
 
   void declare(OptionList& options) {
-    options.add("target", target, "accuracy of a test run", {.above = 0, .most = 1});
+    options.add("target", target, "test accuracy to reach", {.above = 0, .most = 1});
     names.declare(options);
   }
 };
 
-/// Training samples that are gone through, on all ranks together, until a test run first reaches an
-/// accuracy: the machine's speed is not in it. Failed if none does.
+/// The number of training samples, on all ranks together, until a test run first reaches an
+/// accuracy; it does not depend on the machine's speed. Failed if no test run does.
 class SamplesToAccuracy final : public TrainingMetric {
  public:
   using Options = SamplesOptions;
@@ -79,7 +79,7 @@ namespace training_metric {
 void register_samples_to_accuracy(Registry<MetricEntry>& registry) {
   registry.add("samples_to_accuracy",
                MetricEntry::of<SamplesToAccuracy>(
-                   "training samples gone through until a test run reaches an accuracy"));
+                   "training samples processed until a test run reaches an accuracy"));
 }
 
 }  // namespace training_metric

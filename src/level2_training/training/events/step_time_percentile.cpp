@@ -8,8 +8,8 @@
 namespace d5 {
 namespace {
 
-/// How long the slow ones among the steps take, waiting for data included: the share `quantile` of
-/// all is faster.
+/// Quantile of the step time, including waiting for data: a share `quantile` of all steps is
+/// faster.
 class StepTimePercentile final : public TrainingMetric {
  public:
   StepTimePercentile(std::string name, double quantile)
@@ -47,9 +47,9 @@ void register_step_time_percentile(Registry<MetricEntry>& registry) {
                    return std::make_shared<StepTimePercentile>(name, quantile);
                  }));
   };
-  add("step_time_p50", 0.5, "time that half of the steps stay below, waiting for data included");
-  add("step_time_p90", 0.9, "time that 90% of the steps stay below, from 10 steps on");
-  add("step_time_p99", 0.99, "time that 99% of the steps stay below, from 100 steps on");
+  add("step_time_p50", 0.5, "median step time, including waiting for data");
+  add("step_time_p90", 0.9, "90th percentile of the step time, from 10 steps on");
+  add("step_time_p99", 0.99, "99th percentile of the step time, from 100 steps on");
 }
 
 }  // namespace training_metric

@@ -26,7 +26,7 @@ namespace training_metric {
 
 void register_test_accuracy(Registry<MetricEntry>& registry) {
   registry.add("test_accuracy", MetricEntry::with<ClassificationNames>(
-                                    "share of test samples classified right, a test run",
+                                    "share of correctly classified test samples, per test run",
                                     [](const ClassificationNames& names) {
                                       return std::make_shared<TestAccuracy>(names);
                                     }));

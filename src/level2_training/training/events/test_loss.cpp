@@ -9,7 +9,7 @@
 namespace d5 {
 namespace {
 
-/// The loss over all that it counts in a test run, whatever the batches are (`LossWeight`).
+/// Mean loss over everything that it counts in a test run, independent of batches (`LossWeight`).
 class TestLoss : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "test_loss"; }
@@ -31,8 +31,9 @@ class TestLoss : public TrainingMetric {
   detail::TestMean mean_;
 };
 
-/// exp of the test loss: of a language model whose loss is the mean cross-entropy of a token in
-/// nats, among how many tokens it is as undecided as if it guessed. Averaged over tokens first.
+/// exp of the test loss. For a language model whose loss is the mean cross-entropy per token in
+/// nats, it is the number of equally likely tokens with the same uncertainty. The mean over tokens
+/// comes first.
 ///
 /// Source: Jelinek, Mercer, Bahl and Baker, "Perplexity: a Measure of the Difficulty of Speech
 /// Recognition Tasks" (1977).
@@ -52,9 +53,11 @@ class Perplexity final : public TestLoss {
 namespace training_metric {
 
 void register_test_loss(Registry<MetricEntry>& registry) {
-  registry.add("test_loss", MetricEntry::of<TestLoss>("mean loss of the test samples, a test run"));
+  registry.add("test_loss",
+               MetricEntry::of<TestLoss>("mean loss over the test samples, per test run"));
   registry.add("perplexity",
-               MetricEntry::of<Perplexity>("exp of the mean loss of the test samples, a test run"));
+               MetricEntry::of<Perplexity>(
+                   "perplexity: exp of the mean loss over the test samples, per test run"));
 }
 
 }  // namespace training_metric

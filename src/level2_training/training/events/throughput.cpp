@@ -6,8 +6,8 @@
 namespace d5 {
 namespace {
 
-/// Samples trained a second, over the steps of an epoch and their waits for data; test runs,
-/// checkpoints and observers are outside. A sample an epoch.
+/// Training samples per second, over the steps of an epoch and their waits for data. Test runs,
+/// checkpoints and observers are excluded. One sample per epoch.
 class Throughput final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "throughput"; }
@@ -49,8 +49,10 @@ class Throughput final : public TrainingMetric {
 namespace training_metric {
 
 void register_throughput(Registry<MetricEntry>& registry) {
-  registry.add("throughput", MetricEntry::of<Throughput>(
-                                 "samples trained a second, waiting for data included, an epoch"));
+  registry.add(
+      "throughput",
+      MetricEntry::of<Throughput>(
+          "training throughput in samples per second, including waiting for data, per epoch"));
 }
 
 }  // namespace training_metric

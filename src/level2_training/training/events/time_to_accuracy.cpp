@@ -66,18 +66,19 @@ void register_time_to_accuracy(Registry<MetricEntry>& registry) {
     bool stop = false;
     ClassificationNames names = {};
     void declare(OptionList& options) {
-      options.add("target", target, "accuracy of a test run", {.above = 0, .most = 1});
-      options.add("stop", stop, "training ends where it is reached");
+      options.add("target", target, "test accuracy to reach", {.above = 0, .most = 1});
+      options.add("stop", stop, "end training when it is reached");
       names.declare(options);
     }
   };
   registry.add("time_to_accuracy",
-               MetricEntry::with<Options>(
-                   "seconds until a test run reaches an accuracy", [](const Options& options) {
-                     using enum TimeToAccuracy::Then;
-                     return std::make_shared<TimeToAccuracy>(options.target, options.names,
-                                                             options.stop ? stop : go_on);
-                   }));
+               MetricEntry::with<Options>("training time until a test run reaches an accuracy",
+                                          [](const Options& options) {
+                                            using enum TimeToAccuracy::Then;
+                                            return std::make_shared<TimeToAccuracy>(
+                                                options.target, options.names,
+                                                options.stop ? stop : go_on);
+                                          }));
 }
 
 }  // namespace training_metric

@@ -12,12 +12,12 @@ struct TopKOptions {
   ClassificationNames names = {};
 
   void declare(OptionList& options) {
-    options.add("k", k, "classes that a sample may be given", {.least = 1});
+    options.add("k", k, "number of best classes among which the right one counts", {.least = 1});
     names.declare(options);
   }
 };
 
-/// Share of the test samples whose class is among the k of the highest scores.
+/// The share of test samples whose class is among the k highest scores.
 ///
 /// Source: Russakovsky et al., "ImageNet Large Scale Visual Recognition Challenge" (2015), top-5
 /// error.
@@ -58,8 +58,7 @@ namespace training_metric {
 
 void register_top_k_accuracy(Registry<MetricEntry>& registry) {
   registry.add("top_k_accuracy",
-               MetricEntry::of<TopKAccuracy>(
-                   "share of test samples whose class is among the k likeliest, a test run"));
+               MetricEntry::of<TopKAccuracy>("top-k accuracy of the test samples, per test run"));
 }
 
 }  // namespace training_metric

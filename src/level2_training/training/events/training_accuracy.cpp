@@ -39,7 +39,7 @@ void TrainingAccuracy::after_training(Trainer& trainer) {
 }
 
 void TrainingAccuracy::take_sample(Trainer& trainer) {
-  // Ranks take as many samples each, whatever counts on them.
+  // Ranks have the same number of samples, but not of those that count.
   const bool is_one_of_several = !even_ && trainer.optimizer().agreement().ranks() > 1;
   if (seen_ > 0 || is_one_of_several) {
     take_part(double(right_) / double(seen_), double(seen_), even_);
@@ -70,16 +70,16 @@ void register_training_accuracy(Registry<MetricEntry>& registry) {
     std::int64_t every = 0;
     ClassificationNames names = {};
     void declare(OptionList& options) {
-      options.add("every", every, "steps that a sample is taken over; 0: an epoch", {.least = 0});
+      options.add("every", every, "interval in steps; 0: one epoch", {.least = 0});
       names.declare(options);
     }
   };
-  registry.add("training_accuracy",
-               MetricEntry::with<Options>("share of training samples classified right, an epoch",
-                                          [](const Options& options) {
-                                            return std::make_shared<TrainingAccuracy>(
-                                                options.names, options.every);
-                                          }));
+  registry.add(
+      "training_accuracy",
+      MetricEntry::with<Options>(
+          "share of correctly classified training samples, per epoch", [](const Options& options) {
+            return std::make_shared<TrainingAccuracy>(options.names, options.every);
+          }));
 }
 
 }  // namespace training_metric

@@ -7,8 +7,8 @@
 namespace d5 {
 namespace {
 
-/// Energy of the processor packages in each epoch, its test run and observers included. An epoch
-/// that was interrupted counts its parts. A device's energy is not in it.
+/// The energy of the processor packages in each epoch, including its test run and observers. An
+/// interrupted epoch is the sum of its parts. Energy of other devices is not included.
 class TrainingEnergy final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "training_energy"; }
@@ -17,7 +17,7 @@ class TrainingEnergy final : public TrainingMetric {
   [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::maximum; }
   void before_training(Trainer&) override { last_ = counters_.joules(); }
   void before_epoch(Trainer&, std::int64_t) override { spent_ = 0, last_ = counters_.joules(); }
-  /// Often enough for counters that begin again at zero.
+  /// Reads often enough for counters that wrap around to zero.
   void after_batch(Trainer&, const Batch&, const ValueMap&) override { count(); }
   void after_test_batch(Trainer&, const Batch&, const ValueMap&) override { count(); }
   void after_epoch(Trainer&, std::int64_t) override {
@@ -58,7 +58,7 @@ namespace training_metric {
 
 void register_training_energy(Registry<MetricEntry>& registry) {
   registry.add("training_energy", MetricEntry::of<TrainingEnergy>(
-                                      "energy of the processor packages in an epoch (RAPL)"));
+                                      "energy of the processor packages per epoch (RAPL)"));
 }
 
 }  // namespace training_metric

@@ -26,7 +26,7 @@ void judge_one(Measurement& result, const std::vector<double>& reference) {
   result.conditions["reference_p"] = finding(std::min(faster, slower));
   if (faster < kLevel) {
     mistrust(result, fmt::format("the mean, {:.6g}, is below the reference's, {:.6g} (p = {:.2g}): "
-                                 "is the same trained?",
+                                 "is the same being trained?",
                                  mean, expected, faster));
   }
   if (slower >= kLevel) return;

@@ -25,22 +25,23 @@ constexpr const char* kCarriedRecipes = "recipes";
 
 constexpr std::string_view kOfRanks = "distributed.";
 
-/// Options that name what is read, by the sections' convention: a data set's own file or folder is
-/// called "data".
+/// Options with paths. By convention, a data set's own file or folder is named "data".
 constexpr std::array<const char*, 4> kFiles{"model.file", "dataset.data", "dataset.test",
                                             "dataset.lists"};
 
 }  // namespace
 
 void TrainingOptions::declare(OptionList& options) {
-  options.add("epochs", epochs, "times that the training set is gone through", {.least = 0});
-  options.add("most_batches", most_batches, "of the whole run; 0: no limit", {.least = 0});
-  options.add("seed", seed, "of all random numbers");
-  options.add("test_batch_size", test_batch_size, "samples in a batch of a test run", {.least = 1});
-  options.add("test_every", test_every, "epochs between two test runs", {.least = 1});
-  options.add("precision", precision,
-              "what the network computes in, where operators have it; parameters stay float32",
-              {"float32", "float16", "bfloat16"});
+  options.add("epochs", epochs, "number of passes over the training set", {.least = 0});
+  options.add("most_batches", most_batches, "limit on batches for the whole run; 0: no limit",
+              {.least = 0});
+  options.add("seed", seed, "seed of all random numbers");
+  options.add("test_batch_size", test_batch_size, "samples per batch of a test run", {.least = 1});
+  options.add("test_every", test_every, "interval between test runs, in epochs", {.least = 1});
+  options.add(
+      "precision", precision,
+      "computation type of the network, as far as operators support it; parameters stay float32",
+      {"float32", "float16", "bfloat16"});
 }
 
 void Recipe::set(std::string_view assignment) {
@@ -76,7 +77,7 @@ void Recipe::set_value(const std::string& key, const std::string& text) {
   choose(key.substr(0, key.size() - kName.size()), text);
 }
 
-/// What belongs to the section's old entry alone is taken out.
+/// Removes values that only the section's old entry has options for.
 void Recipe::choose(const std::string& section, const std::string& words) {
   const EntryChoice chosen = entry_of_words(section, words);
   Value& name = values_.find(section + ".name")->second;
@@ -86,7 +87,7 @@ void Recipe::choose(const std::string& section, const std::string& words) {
   name.text = chosen.name;
   const std::string prefix = section + ".";
   if (section + "." == kOfRanks && before_name != chosen.name) {
-    // Another scheme begins with options of its own; who reads what is no scheme's.
+    // Another scheme starts with its own options; those that belong to no scheme are kept.
     const std::set<std::string> kept = {"name", "scaling", "samples", "test_samples"};
     std::erase_if(values_, [&](const auto& value) {
       if (!value.first.starts_with(prefix) || value.second.fixed) return false;
@@ -102,7 +103,7 @@ void Recipe::choose(const std::string& section, const std::string& words) {
     });
   }
   for (const auto& [option, text] : chosen.settings.values()) {
-    // "all_reduce" and "all_reduce.name" are two ways to say one thing.
+    // "all_reduce" and "all_reduce.name" mean the same.
     for (const std::string& other : {option + ".name", option.substr(0, option.rfind(".name"))}) {
       if (other != option) values_.erase(prefix + other);
     }
@@ -128,8 +129,8 @@ std::vector<std::string> Recipe::settable() const {
   return known;
 }
 
-/// Of a key that the recipe does not write: an option of its section, or below one. What it says
-/// of ranks, and which metrics are more, is the user's.
+/// Checks a key that the recipe does not contain: an option of its section, or below one. Users may
+/// set the number of ranks, and add metrics.
 void Recipe::expect_settable(const std::string& key) const {
   if (key.starts_with(kOfRanks)) return;
   const auto known = settable();
@@ -195,7 +196,7 @@ Settings Recipe::section(std::string_view section) const {
   Settings below;
   for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
        ++it) {
-    const bool is_given = it->second.line == 0;  // by `set`, in no line of the file
+    const bool is_given = it->second.line == 0;  // given by `set`, in no line of the file
     below.set(
         it->first.substr(prefix.size()), it->second.text,
         is_given ? printable(it->first) : fmt::format("{}:{}", printable(file_), it->second.line));
@@ -242,7 +243,7 @@ std::map<std::string, std::string> Recipe::identity() const {
 std::string Recipe::checksum() const {
   detail::Sha256 sum;
   for (const auto& [key, text] : identity()) {
-    // Lengths keep neighbours apart.
+    // Lengths separate neighbours.
     sum.add(fmt::format("{} {}\n{} {}\n", key.size(), key, text.size(), text));
   }
   return sum.digest();

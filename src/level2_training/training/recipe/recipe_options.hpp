@@ -7,18 +7,16 @@
 
 namespace d5::detail {
 
-/// What a recipe's parts may hold. What stands below them is known to the entry that is named
-/// there.
+/// Sections of a recipe. Keys below them are options of the entry that the section names.
 [[nodiscard]] const std::vector<std::string>& recipe_sections();
 
-/// The names of the options that the entry called `name` has in a section; none where there is no
-/// such entry.
+/// Names of the options of the entry `name` in a section; empty if there is no such entry.
 [[nodiscard]] std::set<std::string> entry_options(const std::string& section,
                                                   const std::string& name);
 
-/// Everything that may stand in a section: "name", the options of its entry (`name`, or the usual
-/// one where that is empty; of "model" those of a network from a "file"), and those that all of
-/// them share. Of "metrics" NAME and NAME.OPTION.
+/// All valid keys of a section: "name", the options of its entry (`name`, or the usual one if that
+/// is empty; for "model" those of a network from a "file"), and options that all entries share. For
+/// "metrics" NAME and NAME.OPTION.
 [[nodiscard]] std::set<std::string> section_options(const std::string& section,
                                                     const std::string& name);
 

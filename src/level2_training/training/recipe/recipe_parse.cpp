@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipe's text, to its values.
+// Parses the text of a recipe to its values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using detail::YamlNode;
 
-/// Throws NotFound if `name` is none of `known`.
+/// Throws: NotFound if `name` is not among `known`.
 void expect_known(const std::string& file, int line, const std::string& kind,
                   const std::string& name, const std::vector<std::string>& known) {
   if (std::ranges::find(known, name) == known.end()) {
@@ -36,7 +36,7 @@ void expect_map(const std::string& file, const std::string& name, const YamlNode
   }
 }
 
-/// What a list of values is as one text: "0.485,0.456,0.406".
+/// Writes a list of values as one text: "0.485,0.456,0.406".
 std::string joined_values(const std::string& file, const YamlNode& list) {
   std::string text;
   for (const auto& [index, item] : list.entries) {
@@ -55,8 +55,8 @@ bool holds_values_alone(const YamlNode& node) {
       node.entries, [](const auto& entry) { return entry.second.kind == YamlNode::Kind::scalar; });
 }
 
-/// Adds the scalars below `node` under dotted keys, of a list by their places: "steps.1.size". A
-/// list of values is one text.
+/// Adds the scalars below `node` under dotted keys, with indices for a list: "steps.1.size". A list
+/// of scalars is one text.
 void flatten(const std::string& file, const std::string& prefix, const YamlNode& node, bool fixed,
              std::map<std::string, Recipe::Value, std::less<>>& into) {
   for (const auto& [key, child] : node.entries) {
@@ -91,10 +91,10 @@ void read_part(const std::string& file, const YamlNode& part, bool fixed,
       if (name != "metrics") continue;
       if (!child.is_map()) {
         fail(file, child.line,
-             fmt::format("'metrics.{}' is no map, expected the metric's settings: {{...}}",
+             fmt::format("'metrics.{}' is not a map, expected the metric's settings: {{...}}",
                          printable(key)));
       }
-      // A metric without settings is a value of its own, so that it is known.
+      // A metric without settings is recorded as a value, so that it is known.
       into.try_emplace(name + "." + key, Recipe::Value{"", fixed, child.line});
     }
     flatten(file, name, node, fixed, into);
@@ -165,7 +165,7 @@ std::vector<double> read_reference(const std::string& file, const std::string& m
   }
   if (!node.is_list() || runs.size() < 2) {
     fail(file, node.line,
-         fmt::format("reference: '{}' is no list of numbers, two or more", printable(metric)));
+         fmt::format("reference: '{}' is not a list of two or more numbers", printable(metric)));
   }
   return runs;
 }
@@ -183,7 +183,7 @@ Recipe Recipe::parse(const std::string& text, const std::string& file) {
                  {"name", "summary", "fixed", "mutable", "acceptable", "ranges", "reference"});
     if (key == "name" || key == "summary") {
       if (node.kind != YamlNode::Kind::scalar) {
-        fail(file, node.line, fmt::format("'{}' is no text", key));
+        fail(file, node.line, fmt::format("'{}' is not a text", key));
       }
       (key == "name" ? recipe.name_ : recipe.summary_) = node.text;
       continue;
@@ -221,7 +221,7 @@ Recipe Recipe::parse(const std::string& text, const std::string& file) {
     const auto place = recipe.values_.find(range.key);
     if (place != recipe.values_.end() && !place->second.fixed) continue;
     fail(file, root.line,
-         fmt::format("ranges: '{}' is no value of the mutable part", printable(range.key)));
+         fmt::format("ranges: '{}' is not a value of the mutable part", printable(range.key)));
   }
   (void)recipe.training();
   return recipe;

@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// Neither reads nor writes a file of a run.
+/// Options without the files that a run reads or writes.
 SessionOptions without_files(SessionOptions options) {
   options.checkpoint.clear();
   options.resume.clear();
@@ -24,7 +24,7 @@ SessionOptions without_files(SessionOptions options) {
   return options;
 }
 
-/// What is trained on what, and how long.
+/// Describes the training: model, data, length.
 void note_parts(Measurement& record, const Recipe& recipe, const DatasetPair& data,
                 std::int64_t batch) {
   const TrainingOptions training = recipe.training();

@@ -31,7 +31,7 @@ const Measurement* find(const std::vector<Measurement>& records, std::string_vie
   return place == records.end() ? nullptr : &*place;
 }
 
-/// That of another run which is the like of `first`: where ranks have a record each, the same
+/// The record of another run that corresponds to `first`; if each rank has a record, the same
 /// rank's.
 const Measurement* find_like(const std::vector<Measurement>& records, const Measurement& first) {
   const auto place = std::ranges::find_if(records, [&](const Measurement& record) {
@@ -41,7 +41,7 @@ const Measurement* find_like(const std::vector<Measurement>& records, const Meas
   return place == records.end() ? nullptr : &*place;
 }
 
-/// The metric whose mean is to be known.
+/// The metric whose mean is to be estimated.
 const Measurement* deciding(const std::vector<Measurement>& records, const std::string& metric) {
   if (!metric.empty()) return find(records, metric);
   for (const char* usual : {"time_to_accuracy", "test_accuracy", "epoch_time"}) {
@@ -64,7 +64,7 @@ std::vector<double> decided(const RepeatedRuns& runs, const std::string& metric)
   return values;
 }
 
-/// In units of the mean; NaN where it is not known.
+/// The half-width of the interval relative to the mean; NaN if unknown.
 double half_width(const RepeatedRuns& runs, const std::string& metric) {
   const Estimate mean = mean_with_interval(decided(runs, metric));
   return (mean.interval.high - mean.interval.low) / 2 / std::fabs(mean.value);
@@ -95,15 +95,15 @@ void say_run(const RepetitionOptions& options, const std::string& name, const Re
   options.say(line);
 }
 
-/// The records of one metric, a run each; a run may have ended before it had it.
+/// The records of one metric, one per run; a run that ended early may have none.
 struct Joined {
   std::vector<const Measurement*> records;
   std::vector<double> samples, converged;
   std::vector<std::string> failures;
-  bool is_tolerated = false;  ///< whatever they are
+  bool is_tolerated = false;  ///< whatever the failures are
 };
 
-/// Whether a run ended before it was done, as by a loss that is not a number.
+/// Whether a run ended early, as after a NaN loss.
 bool broke_off(const std::vector<Measurement>& records) {
   return std::ranges::all_of(records,
                              [](const Measurement& one) { return one.status == Status::failed; });
@@ -130,7 +130,7 @@ Joined join(const RepeatedRuns& runs, const Measurement& first) {
   return result;
 }
 
-/// The worst of what the runs say; of failures, how many they are.
+/// Sets the worst status of the runs, with the number of runs that failed.
 void conclude(Measurement& result, const Joined& joined) {
   result.status = Status::passed;
   result.reason.clear();
@@ -151,7 +151,7 @@ void conclude(Measurement& result, const Joined& joined) {
   result.reason = failures;
 }
 
-/// "at least 0.9, missed by 2 of 3 runs": of runs that nothing judges.
+/// Adds "at least 0.9, missed by 2 of 3 runs", for runs without a verdict.
 void count_missed(Measurement& result, const Joined& joined) {
   constexpr std::string_view kMissed = ", missed";
   std::string words;
@@ -170,7 +170,7 @@ void count_missed(Measurement& result, const Joined& joined) {
 }
 
 void describe(Measurement& result, const RepeatedRuns& runs, const Joined& joined) {
-  // What differs from run to run says nothing of all.
+  // Conditions that differ from run to run do not apply to all.
   for (const Measurement* record : joined.records) {
     std::erase_if(result.conditions, [&](const auto& condition) {
       const auto place = record->conditions.find(condition.first);
@@ -205,7 +205,7 @@ std::vector<RepeatedRuns> repeat_trainings(const std::vector<RepeatedTraining>& 
       std::vector<Measurement> records;
       try {
         records = trainings[i].train(seed);
-      } catch (const Interrupted&) {  // as it opened its data
+      } catch (const Interrupted&) {  // while opening its data
         if (all[i].records.empty() || !options.interrupt.due()) throw;
       }
       if (options.interrupt.due()) {
@@ -219,7 +219,7 @@ std::vector<RepeatedRuns> repeat_trainings(const std::vector<RepeatedTraining>& 
       hopeless |= std::ranges::count_if(all[i].records, has_failed) > kMostFailures;
     }
     if (!hopeless || trainings.size() > 1) continue;  // a comparison is made of all
-    if (options.say) options.say("a second run did not converge: no more are made");
+    if (options.say) options.say("a second run did not converge: the repetition ends");
     break;
   }
   return all;

@@ -26,7 +26,7 @@
 namespace d5 {
 namespace {
 
-/// The number that an option is set to, given or not; empty where there is no such option.
+/// Effective number of an option, given or default; empty if there is no such option.
 std::string number_in_force(const OptimizerEntry& entry, const Settings& settings,
                             std::string_view name) {
   const auto option = std::ranges::find(entry.options(), name, &Option::name);
@@ -39,7 +39,7 @@ std::string words_of(const Recipe::Acceptable& acceptable) {
   return fmt::format("{} {}", at_least ? "at least" : "at most", acceptable.value);
 }
 
-/// Before hours of training, not after them: what tests are fed is of the type that training is.
+/// Checks before the training that test inputs have the types of the training inputs.
 void expect_alike(const DatasetPair& data) {
   for (const Dataset::Field& field : data.train->fields()) {
     const auto same = std::ranges::find(data.test->fields(), field.name, &Dataset::Field::name);
@@ -51,7 +51,7 @@ void expect_alike(const DatasetPair& data) {
   }
 }
 
-/// Why the result is not accepted; empty where it is.
+/// The reason why the result is not accepted; empty if it is.
 std::string missed(const Measurement& result, const Recipe::Acceptable& acceptable) {
   const std::string wanted = words_of(acceptable);
   if (result.samples.empty()) return fmt::format("there is no sample, {} is accepted", wanted);
@@ -61,7 +61,7 @@ std::string missed(const Measurement& result, const Recipe::Acceptable& acceptab
   return fmt::format("{} is not accepted: {} is", value, wanted);
 }
 
-/// Says what will be judged, and by which number.
+/// Records the limit, and the statistic that is compared with it.
 void announce(Measurement& result, const Recipe::Acceptable& acceptable) {
   result.conditions["accepted"] = finding(words_of(acceptable));
   if (acceptable.of) result.statistic = *acceptable.of;
@@ -165,7 +165,7 @@ void TrainingSession::make_trainer() {
 
 std::vector<Measurement> TrainingSession::run(const Interrupt& interrupt) {
   auto results = run_unjudged(interrupt);
-  if (!trainer_->interrupted()) judge(results, recipe_);  // what is accepted is so at the end
+  if (!trainer_->interrupted()) judge(results, recipe_);  // bounds apply to completed runs
   return results;
 }
 
@@ -214,7 +214,7 @@ std::vector<Measurement> TrainingSession::run_unjudged(const Interrupt& interrup
       subject.events.push_back(&optimizer_->executor().events());
     }
   }
-  // What ended the trainer may be another rank's.
+  // Another rank may have been interrupted.
   Interrupt any_rank = interrupt;
   any_rank.wished = [&] {
     return trainer_->interrupted() || (interrupt.wished && interrupt.wished());
@@ -235,7 +235,7 @@ bool TrainingSession::nothing_is_left() const {
          (training_.most_batches > 0 && trainer_->step() >= training_.most_batches);
 }
 
-/// The run itself. What is said of an epoch comes after the metrics have seen it.
+/// Runs the training. An epoch is reported after the metrics have seen it.
 void TrainingSession::train(const Interrupt& interrupt) {
   std::shared_ptr<Event> report;
   if (options_.say) report = std::make_shared<detail::EpochReport>(options_.say, metrics_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training measures: the recipe's metrics, what is asked besides, and the names they read.
+// Metrics of a training: the recipe's, requested ones, and the names that they read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void TrainingSession::make_metrics() {
   for (const std::string& name : names) metrics_.push_back(choice_of(name, asked[name]).make());
 }
 
-/// Before anything is trained, not after hours of it.
+/// Resolves names before hours of training instead of after them.
 void TrainingSession::resolve_names() {
   const auto resolve = [&](const auto& one) {
     if (auto* event = dynamic_cast<TrainingEvent*>(one.get())) event->resolve(*trainer_);
@@ -46,7 +46,7 @@ void TrainingSession::resolve_names() {
   std::ranges::for_each(options_.observers, resolve);
 }
 
-/// Ranks keep their parts of the test set unless somebody on any of them needs all of it.
+/// Ranks keep their parts of the test set unless an observer on any rank needs all of it.
 void TrainingSession::share_tests() {
   if (!test_ || !options_.make_test_sampler) return;
   const auto wants_all = [](const auto& one) {
@@ -58,8 +58,8 @@ void TrainingSession::share_tests() {
   if (optimizer_->agreement().any(mine)) test_->take_batches(0, 1);
 }
 
-/// With the settings of the recipe, or what is asked in their place, and the model's names where
-/// neither gives others. Throws: ValueError for what the recipe fixes.
+/// Settings of a metric: requested ones or the recipe's, with the model's names as defaults.
+/// Throws: ValueError for a setting that the recipe fixes.
 MetricChoice TrainingSession::choice_of(const std::string& metric, const Settings& asked) const {
   const MetricEntry& entry = metrics().at(metric);
   Settings settings(fmt::format("{}: metric {}", printable(recipe_.file()), metric),

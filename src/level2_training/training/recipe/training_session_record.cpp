@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the records of a training say of it.
+// Content of a training's records.
 #include <algorithm>
 #include <iterator>
 
@@ -51,7 +51,7 @@ Measurement TrainingSession::record() const {
   return result;
 }
 
-/// Checkpoints are left out: what is resumed reports as what was never interrupted.
+/// Checkpoints are left out: a resumed training reports the same command as an uninterrupted one.
 std::string TrainingSession::command() const {
   CommandLine line = recipe_.command();
   line.runs_in({ExecutorWord(options_.frameworks).text()}, options_.device);

@@ -10,8 +10,8 @@ namespace {
 using Bytes = std::uint8_t __attribute__((vector_size(16)));
 using Sums = std::int32_t __attribute__((vector_size(16)));
 
-/// Four bytes from place `at` on as numbers. Written as a choice of bytes, among them 0: that is
-/// one instruction, a conversion of the type is not.
+/// Converts the four bytes from place `at` on to numbers. A shuffle with zero bytes is one
+/// instruction; a type conversion is not.
 template <int at>
 Sums numbers(Bytes bytes) {
   constexpr int kZero = 16;
@@ -20,7 +20,7 @@ Sums numbers(Bytes bytes) {
                                       kZero));
 }
 
-/// Four pixels at once, from 16 bytes.
+/// Computes four pixels at once, from 16 bytes.
 void narrow_rgb(const std::uint8_t* in, const ResampleWeights& weights, std::uint8_t* out) {
   const std::int64_t size = weights.size(), count = weights.count();
   const std::int64_t* first = &weights.first(0);

@@ -6,12 +6,12 @@
 
 #include "level2_training/data/image/resampler.hpp"
 
-// The loops as C++ has them.
+// The loops in portable C++.
 namespace d5::detail::plain {
 
 constexpr std::int32_t kHalf = std::int32_t{1} << (ResampleWeights::kBits - 1);
 
-/// Weights are not negative and their sum is 1 but for rounding: no sum leaves a byte.
+/// Weights are non-negative and their sum is 1 up to rounding, so sums fit a byte.
 inline std::uint8_t to_byte(std::int32_t sum) {
   return std::uint8_t(sum >> ResampleWeights::kBits);
 }

@@ -11,8 +11,8 @@ namespace {
 
 namespace avx2 {
 
-/// Four pixels at once, from 16 bytes: two of them in a register, four numbers a pixel, of which
-/// the last is 0.
+/// Four pixels at once, from 16 bytes: two in each register, four numbers per pixel, the last of
+/// which is 0.
 [[gnu::target("avx2")]] void narrow_rgb(const std::uint8_t* in, const ResampleWeights& weights,
                                         std::uint8_t* out) {
   const __m256i left =
@@ -25,7 +25,7 @@ namespace avx2 {
   const __m256i right_weights = _mm256_setr_epi32(2, 2, 2, 2, 3, 3, 3, 3);
   const __m128i low_bytes =
       _mm_setr_epi8(0, 4, 8, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
-  // Bytes are written, which might be anything: what is read in the loop is no member.
+  // Written bytes may alias anything, so the loop reads no members.
   const std::int64_t size = weights.size(), count = weights.count();
   const std::int64_t* first = &weights.first(0);
   const std::int32_t* weight = weights.of(0);
@@ -53,8 +53,8 @@ namespace avx2 {
   }
 }
 
-/// 32 bytes of two rows at once. A weight is 11 bits and 11 bits, so that two of its products with
-/// bytes are one instruction.
+/// Computes 32 bytes of two rows at once. A weight is split into 11 and 11 bits, so that the
+/// products of two weights with bytes are one instruction.
 [[gnu::target("avx2")]] void lower(const std::uint8_t* in, std::int64_t count,
                                    const std::int32_t* weights, std::int64_t rows,
                                    std::uint8_t* out) {
@@ -104,7 +104,7 @@ namespace avx2 {
 [[gnu::target("avx2,fma")]] void planes(const std::uint8_t* rgb, std::int64_t pixels,
                                         const std::array<ByteLine, 3>& lines, float* out) {
   constexpr std::int64_t kTogether = 16;
-  // Which bytes of 48 are of a channel: the first 16 of them, the next, the last.
+  // Shuffle masks that select one channel from 48 bytes: from the first 16, the next, the last.
   std::int8_t places[3][3][16];
   for (int c = 0; c < 3; ++c) {
     for (int part = 0; part < 3; ++part) {
