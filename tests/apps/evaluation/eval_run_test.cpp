@@ -46,7 +46,7 @@ TEST_CASE("an evaluation is printed with accuracy, latency and cost, and its loc
   CHECK(locked.status == 0);
   CHECK_THAT(locked.out, Contains("for a million") && Contains("verdict"));  // the last table's
   CHECK_THAT(run_d5("eval run --queries 3 --locked " + lock).err,
-             Contains("says what is run and how"));
+             Contains("fixes what runs and how"));
   toy.write_model("deviation: 128", "deviation: 127");
   const auto drifted = run_d5("eval run --locked " + lock);
   CHECK(drifted.status == 2);
