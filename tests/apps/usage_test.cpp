@@ -88,7 +88,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"report /no/such.json", "/no/such.json"},
       {"compare /no/a.json /no/b.json", "/no/a.json"},
       {"--quiet env", "stands before the command"},
-      {"env more", "'more' is one word too many"},
+      {"env more", "unexpected word 'more'"},
       {"op", "d5 op needs a command: "},
       {"op bench 'Relu 2' --samples", "--samples needs a value: --samples N"},
       {"op bench 'Relu 2' --samples 3 --samples 4", "--samples is given 2 times"},

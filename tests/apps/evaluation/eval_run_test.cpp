@@ -128,7 +128,7 @@ TEST_CASE("Ctrl-C ends LoadGen's run as any other, and says how to go on") {
       run.end(SIGINT, [&] { return Contains("latency").match(d5::testing::content_of(printed)); });
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 130);
-  CHECK_THAT(d5::testing::content_of(toy / "said"), Contains("--resume goes on from here"));
+  CHECK_THAT(d5::testing::content_of(toy / "said"), Contains("--resume continues from here"));
   const d5::Results results = d5::read_results(out);
   REQUIRE(results.run);
   CHECK(results.run->pieces.size() == 1);  // what was done before
