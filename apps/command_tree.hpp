@@ -23,7 +23,7 @@ struct OptionWords {
 struct CommandWords {
   std::string path;  ///< "op check"; empty for the program itself
   std::string summary;
-  std::string footer;  ///< what ends the help, such as examples
+  std::string footer;  ///< examples and notes that end the help
   std::vector<OptionWords> options;
   std::vector<std::string> children;  ///< names of the commands below
 };

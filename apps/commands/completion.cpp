@@ -154,7 +154,7 @@ _d5() {
   }
   return text + R"(      esac ;;
   esac
-  local before="${current%"${current##*,}"}" # of a list: what stands before its last comma
+  local before="${current%"${current##*,}"}" # the part of a list before its last comma
   COMPREPLY=($(compgen -P "$before" -W "$words" -- "${current##*,}"))
 }
 complete -o default -F _d5 d5

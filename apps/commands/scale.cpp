@@ -57,7 +57,7 @@ std::vector<std::string> train_words(const ScaleOptions& options) {
   return words;
 }
 
-/// What must be the same for a run that is resumed.
+/// The command line that a resumed run must share.
 std::string how_of(const ScaleOptions& options, const Recipe& recipe) {
   std::string how = "scale";
   for (const auto& word : train_words(options)) how += " " + word;

@@ -56,7 +56,7 @@ void add_label(std::map<std::string, std::string>& labels, const std::string& wo
 
 /// Reads the first line of the file, or $D5_TOKEN. A token does not belong on a command line, which
 /// every user can see.
-std::string told_token(const std::string& file) {
+std::string read_token(const std::string& file) {
   if (file.empty()) {
     const char* token = std::getenv("D5_TOKEN");
     return token ? token : "";
@@ -85,7 +85,7 @@ int run_agent_run(const AgentRunOptions& options) {
   agent.facts.parallel = options.parallel;
   agent.facts.price_per_hour = options.price;
   agent.facts.currency = options.currency;
-  agent.token = told_token(options.token_file);
+  agent.token = read_token(options.token_file);
   if (agent.spool.empty()) agent.spool = usual_spool(name);
   if (!options.memory.empty()) agent.most_bytes = byte_count(options.memory);
   agent.interrupt = interrupt;
