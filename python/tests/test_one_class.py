@@ -46,7 +46,7 @@ def test_parts_in_python_are_of_them_too_and_so_is_what_they_become():
 
 
 def test_what_trains_a_network_is_no_rule_for_another():
-    with pytest.raises(d5.TypeError, match="trains its own network already"):
+    with pytest.raises(d5.TypeError, match="already trains its own network"):
         d5.optimizer(d5.optimizer("sgd", executor()), executor())
 
 
