@@ -36,19 +36,17 @@ void RankOptions::declare(OptionList& options) {
   options.add("wire", wire, "delay messages as a network of this latency and bandwidth would",
               {.placeholder = "LATENCY,BANDWIDTH",
                .read = [](const std::string& text) { return to_string(wire_of(text)); }});
-  options.add(
-      "who advances collectives while a rank computes: poll, the rank itself now and then; thread, "
-      "a thread of its own",
-      progress, "who moves calls on while a rank computes: itself now and then, or a thread",
-      {"poll", "thread"});
-  options.add("compare each collective between the ranks before it begins", check_calls,
+  options.add("progress", progress,
+              "who advances collectives while a rank computes: poll, the rank itself now and then; "
+              "thread, a thread of its own",
+              {"poll", "thread"});
+  options.add("check_calls", check_calls,
               "compare each collective between the ranks before it begins");
-  options.add(
-      "count the bytes that MPI itself sends, inside its collectives too, for communication_volume",
-      mpi_bytes,
-      "count what MPI itself sends, inside its collectives too, for communication_volume");
-  options.add("time to wait for other ranks before failing with the names of the missing ones",
-              timeout, "fail after a wait of this long for other ranks, and name who is not there",
+  options.add("mpi_bytes", mpi_bytes,
+              "count the bytes that MPI itself sends, inside its collectives too, for "
+              "communication_volume");
+  options.add("timeout", timeout,
+              "time to wait for other ranks before failing with the names of the missing ones",
               {.placeholder = "TIME", .read = timeout_words});
 }
 
@@ -57,8 +55,8 @@ void TrainingRankOptions::declare(OptionList& options) {
   options.add("fault", fault, "inject a fault at a rank and step: kill, hang, delay or nan",
               {.placeholder = "WHAT:rank=R,step=N",
                .read = [](const std::string& text) { return to_string(fault_of(text)); }});
-  options.add("steps between two comparisons of the ranks' parameters; 0: never compare",
-              check_ranks, "compare the ranks' parameters every so many steps; 0: never",
+  options.add("check_ranks", check_ranks,
+              "steps between two comparisons of the ranks' parameters; 0: never compare",
               {.least = 0});
 }
 

@@ -74,49 +74,36 @@ void TrainOptions::declare(OptionList& options) {
               {.least = 1});
   options.add("keep", keep, "number of checkpoints to keep, older ones as FILE.step-N",
               {.least = 1});
-  options.add("continue from the checkpoint, if it exists; repeated runs continue from --out",
-              resume, "continue from the checkpoint, if it is there; of repeated runs, from --out");
-  options.add("plan one step, print its framework and memory, and stop; under mpirun, of one rank",
-              dry_run,
-              "plan a step and say what would be trained, in which framework, in how many bytes, "
-              "and stop; under mpirun, of one rank");
-  options.add(
-      "number of runs, each from its own seed; auto: 5, then until the mean's 95% interval is "
-      "within 5%, 30 at most",
-      repeat,
-      "runs from so many seeds; auto: 5, then until the mean's 95% interval is within 5%, "
-      "30 at most",
-      {.placeholder = "N|auto"});
-  options.add("values to train with, interleaved, and to compare with the first", vary,
-              "train with each of several values, interleaved, and compare them with the first",
+  options.add("resume", resume,
+              "continue from the checkpoint, if it exists; repeated runs continue from --out");
+  options.add("dry_run", dry_run,
+              "plan one step, print its framework and memory, and stop; under mpirun, of one rank");
+  options.add("repeat", repeat,
+              "number of runs, each from its own seed; auto: 5, then until the mean's 95% interval "
+              "is within 5%, 30 at most",
+              {.placeholder = "N|auto"});
+  options.add("vary", vary, "values to train with, interleaved, and to compare with the first",
               {.placeholder = "KEY=A,B,..."});
-  options.add(
-      "number of points of the recipe's search ranges (Halton sequence) to train at, to find the "
-      "best; 0: as the recipe says",
-      trials,
-      "train at so many points of the recipe's ranges (Halton's), and tell the best; 0: as "
-      "the recipe says",
-      {.least = 0, .most = 10000});
-  options.add(
-      "write the samples to accuracy of 10 runs or more into the recipe, as the reference of later "
-      "repeated runs",
-      make_reference,
-      "write the samples to accuracy of 10 runs or more into the recipe; later repeated "
-      "runs are held against them");
+  options.add("trials", trials,
+              "number of points of the recipe's search ranges (Halton sequence) to train at, to "
+              "find the best; 0: as the recipe says",
+              {.least = 0, .most = 10000});
+  options.add("make_reference", make_reference,
+              "write the samples to accuracy of 10 runs or more into the recipe, as the reference "
+              "of later repeated runs");
   options.add("pictures", pictures,
               "folder for pictures of accuracy over epochs and loss over time", folder);
   options.add("init", init,
               "begin with the parameters in this file, by their names: safetensors, a checkpoint, "
               "ONNX",
               file);
-  options.add("keep parameters whose shape or type differs in --init's file", init_skip_differing,
-              "leave parameters as they are that have another shape or type in --init's file");
+  options.add("init_skip_differing", init_skip_differing,
+              "keep parameters whose shape or type differs in --init's file");
   options.add("save", save, "file to write the trained network to, without its loss",
               {.placeholder = "FILE.onnx"});
   options.add(
+      "loader_threads", loader_threads,
       "threads that read batches ahead, with identical results; 0: the training thread reads",
-      loader_threads,
-      "threads that read batches ahead, of the same bits; 0: training reads by itself",
       {.least = 0, .most = 1024});
   options.add("distributed", distributed,
               "scheme of distributed training and its options ('d5 list distributed-optimizers')",

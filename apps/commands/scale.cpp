@@ -136,7 +136,7 @@ void register_scale(app::Program& program) {
   command.add_option("--repeat", options->runs, "runs of each point, each from its own seed")
       ->transform(app::whole_number(1, 1000))
       ->option_text("N");
-  command.add_option("framework that trains", options->framework, "that trains")
+  command.add_option("--framework", options->framework, "framework that trains")
       ->option_text("NAME");
   command.add_option("--threads", options->threads, "threads of each rank")
       ->transform(app::whole_number(1, 1024))

@@ -49,69 +49,47 @@ void PredictOptions::declare(OptionList& options) {
               {.least = 1, .most = 1'000'000});
   options.add("strong", strong, "share the batch between all ranks");
   options
-      .add("network descriptions: files, or built-in names (ethernet-10g if left out)", networks,
-           "descriptions of networks: files, or names of carried ones (ethernet-10g if left out)",
+      .add("networks", networks,
+           "network descriptions: files, or built-in names (ethernet-10g if left out)",
            {.placeholder = "NAME|FILE"})
       .flag = "network";
-  options.add(
-      "model the network as ports of this latency and bandwidth, one per rank; --measure delays "
-      "messages alike",
-      wire,
-      "in place of a network: a port of this latency and bandwidth at each rank; --measure "
-      "delays messages as it would",
-      {.placeholder = "LATENCY,BANDWIDTH"});
+  options.add("wire", wire,
+              "model the network as ports of this latency and bandwidth, one per rank; --measure "
+              "delays messages alike",
+              {.placeholder = "LATENCY,BANDWIDTH"});
   options.add("scheme", scheme, "scheme and its options ('d5 list distributed-optimizers')", entry)
       .flag = "distributed";
   options.add("optimizer", optimizer, "optimizer ('d5 list optimizers')", entry);
   options.add("steps", steps, "steps to profile, and to measure, over all launches",
               {.least = 2, .most = 1'000'000});
+  options.add("least_time", least_time,
+              "minimum total time of the steps: more than --steps, 500 at most per launch, if they "
+              "take less",
+              time);
+  options.add("measure", measure,
+              "numbers of ranks of this machine to predict, from as many copies and their network, "
+              "and then to measure",
+              {.placeholder = "N,..."});
+  options.add("launches", launches,
+              "launches per number of ranks that is profiled or measured, in turns, because "
+              "processes differ by more than their steps do. The median of a measured launch is a "
+              "sample; 1: each step is",
+              {.least = 1, .most = 1000});
+  options.add("budget", budget,
+              "time and memory limit of one simulation, as 30s or 30s,2GiB; a curve ends at the "
+              "last point within it",
+              {.placeholder = "TIME|SIZE,..."});
   options.add(
-      "minimum total time of the steps: more than --steps, 500 at most per launch, if they take "
-      "less",
-      least_time,
-      "more steps than --steps, 500 at most in a launch, where those take less together", time);
-  options.add(
-      "numbers of ranks of this machine to predict, from as many copies and their network, and "
-      "then to measure",
-      measure,
-      "so many ranks of this machine: predicted from as many copies and their network, "
-      "then measured",
-      {.placeholder = "N,..."});
-  options.add(
-      "launches per number of ranks that is profiled or measured, in turns, because processes "
-      "differ by more than their steps do. The median of a measured launch is a sample; 1: each "
-      "step is",
-      launches,
-      "launches of each number of ranks that is profiled or measured, which take turns: "
-      "processes differ by more than their steps do. The median of a measured launch is a "
-      "sample; 1: each step is",
-      {.least = 1, .most = 1000});
-  options.add(
-      "time and memory limit of one simulation, as 30s or 30s,2GiB; a curve ends at the last point "
-      "within it",
-      budget,
-      "time and memory for one simulation, as 30s or 30s,2GiB; where one is over, the "
-      "points before stand alone",
-      {.placeholder = "TIME|SIZE,..."});
-  options.add(
-      "time limit of each profile, and of measuring each number of ranks; steps end with it",
-      step_budget,
-      "time for each profile, and for measuring each number of ranks; where it is over, "
-      "there are fewer steps",
-      time);
+      "step_budget", step_budget,
+      "time limit of each profile, and of measuring each number of ranks; steps end with it", time);
   options.add("engine", engine, "model of the network's time ('d5 list simulated-networks')", entry)
       .flag = "model";
-  options.add("folder that keeps profiles and network descriptions of this machine for later runs",
-              keep,
-              "a folder in which profiles and networks of this machine stay, and from which they "
-              "are taken",
+  options.add("keep", keep,
+              "folder that keeps profiles and network descriptions of this machine for later runs",
               {.placeholder = "DIR"});
-  options.add(
-      "accept a profile in --keep of another machine, version or number of threads, and mistrust "
-      "it",
-      force,
-      "a profile in --keep of another machine, version or number of threads is taken, and "
-      "mistrusted");
+  options.add("force", force,
+              "accept a profile in --keep of another machine, version or number of threads, and "
+              "mistrust it");
   options.add("pictures", pictures, "folder for a picture of the curve", {.placeholder = "DIR"});
 }
 

@@ -99,11 +99,9 @@ void bind_artefact_store(py::module_& m) {
           "A dict per file, most recently used first; `used` in s since 1970.")
       .def("verify", &artefact_faults, "A dict per file whose bytes no longer match its digest.")
       .def("collect", &collect_artefacts, py::arg("most_bytes"), py::kw_only(),
-           py::arg("Removes the least recently used files until at most most_bytes remain, but "
-                   "none of the digests in `keep`. Returns what was removed: `d5 artefact gc`.") =
-               std::vector<std::string>{},
-           "Removes what was used longest ago, until at most so many bytes stay, and none of the "
-           "digests in `keep`; returns what was removed: `d5 artefact gc`.")
+           py::arg("keep") = std::vector<std::string>{},
+           "Removes the least recently used files until at most most_bytes remain, but none of the "
+           "digests in `keep`. Returns what was removed: `d5 artefact gc`.")
       .def("__repr__", [](const ArtefactStore& store) {
         return fmt::format("<d5.ArtefactStore {}>", printable(store.folder()));
       });

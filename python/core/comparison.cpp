@@ -20,9 +20,9 @@ void bind_compared_files(py::module_& m) {
       .def_readonly("b", &ResultPair::b)
       .def_readonly("ratio", &ResultPair::ratio, "B's statistic / A's.")
       .def_property_readonly(
-          "Interval of the ratio, with at least 95% confidence; NaN if the statistic has none.",
+          "interval",
           [](const ResultPair& pair) { return std::pair(pair.interval.low, pair.interval.high); },
-          "Of the ratio, at least 95%; NaN where the statistic has none.")
+          "Interval of the ratio, with at least 95% confidence; NaN if the statistic has none.")
       .def_readonly("p_value", &ResultPair::p_value, "P-value of the rank test.");
   py::class_<GateFinding>(m, "GateFinding", "Whether a comparison stays within a limit.")
       .def_property_readonly(

@@ -14,7 +14,7 @@ void bind_environment(py::module_& m) {
   py::class_<MachinePeak>(
       m, "MachinePeak",
       "Peak performance of this machine on d5's number of threads; 0 if it was never measured.")
-      .def_readonly("FLOP/s.", &MachinePeak::float32_flop_rate, "FLOP a second.")
+      .def_readonly("float32_flop_rate", &MachinePeak::float32_flop_rate, "FLOP/s.")
       .def_readonly("float64_flop_rate", &MachinePeak::float64_flop_rate)
       .def_readonly("byte_rate", &MachinePeak::byte_rate, "Memory bandwidth in bytes/s.")
       .def("__repr__", [](const MachinePeak& peak) {

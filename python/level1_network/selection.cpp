@@ -48,7 +48,7 @@ void bind_selection_parts(py::module_& m) {
       m, "SelectedWay",
       "A way to run the whole network: \"mixture\", a framework, or an executor of its own.")
       .def_readonly("name", &Way::name)
-      .def_readonly("Median time.", &Way::seconds, "Median.")
+      .def_readonly("seconds", &Way::seconds, "Median time.")
       .def_property_readonly(
           "ratio", [](const Way& w) { return ratio_of(w.ratio); },
           "Its time over the chosen one's, or None.")

@@ -110,12 +110,9 @@ void bind_communication_events(py::module_& m, CommunicatorClass& communicator) 
                            f.group, f.info.bytes_sent, f.info.bytes_received);
       });
   communicator
-      .def(
-          "Adds an observer with hooks of d5.Event, such as before_call, for its calls and those "
-          "of its groups.",
-          &add_communication_event, py::arg("event").none(false),
-          "An object with hooks of d5.Event, such as before_call, hears of its calls and those of "
-          "its groups.")
+      .def("add_event", &add_communication_event, py::arg("event").none(false),
+           "Adds an observer with hooks of d5.Event, such as before_call, for its calls and those "
+           "of its groups.")
       .def("remove_event", &remove_communication_event, py::arg("event").none(false));
 }
 

@@ -53,13 +53,9 @@ void bind_level3_distributed(py::module_& m) {
   CommunicatorClass communicator(m, "Communicator", "A group of ranks.", ended_without_gil());
   communicator
       .def_static(
-          "of", &communicator_of_python,
-          py::arg(
-              "Wraps the ranks of a communicator of mpi4py (or the address of an MPI_Comm), with "
-              "separate messages. A collective of its ranks; the other side still owns MPI."),
-          "The ranks of a communicator of mpi4py (or the address of an MPI_Comm), apart "
-          "from what is said on it otherwise. A collective of its ranks; MPI stays the "
-          "other side's.")
+          "of", &communicator_of_python, py::arg("comm"),
+          "Wraps the ranks of a communicator of mpi4py (or the address of an MPI_Comm), with "
+          "separate messages. A collective of its ranks; the other side still owns MPI.")
       .def_property_readonly("rank", &Communicator::rank)
       .def_property_readonly("size", &Communicator::size)
       .def(

@@ -65,15 +65,11 @@ void bind_distributed_optimizer(py::module_& m) {
       py::arg("which"), py::arg("optimizer").none(false),
       "Distributes an optimizer by a scheme's name (\"consistent_decentralized\", \"torch/ddp\") "
       "with its options as keywords; its steps then run on all ranks. A collective.");
-  m.def(
-      "gather_records", &gather, py::arg("measurements"), py::arg("ranks").none(false),
-      py::arg("Gathers the records of all ranks, the same on each: joined as each metric defines, "
-              "or one per rank, with the condition \"rank\". From a rank that did not train "
-              "(`trained`) only records with samples count. A collective; each rank gives records "
-              "of the same metrics.") = true,
-      "The records of all ranks, the same on each: joined as each metric says, or one a rank, with "
-      "the condition \"rank\". Of a rank that did not train (`trained`) only those with samples "
-      "count. A collective; each rank gives records of the same metrics.");
+  m.def("gather_records", &gather, py::arg("measurements"), py::arg("ranks").none(false),
+        py::arg("trained") = true,
+        "Gathers the records of all ranks, the same on each: joined as each metric defines, or one "
+        "per rank, with the condition \"rank\". From a rank that did not train (`trained`) only "
+        "records with samples count. A collective; each rank gives records of the same metrics.");
   m.def("distributed_optimizers", [] { return distributed_optimizers().names(); });
 }
 

@@ -64,11 +64,8 @@ void bind_memory_window(py::module_& m) {
       "    with window.lock(2):\n"
       "        window.put(gradient, 2)")
       .def(py::init(&make_window), py::arg("ranks").none(false), py::arg("bytes"),
-           py::arg("kind") =
-               "Allocates that many zero bytes at this rank. A collective. `kind`: automatic, "
-               "node, or library.",
-           released,
-           "To which this rank brings so many zeros. A collective. `kind`: automatic, node, or "
+           py::arg("kind") = "automatic", released,
+           "Allocates that many zero bytes at this rank. A collective. `kind`: automatic, node, or "
            "library.")
       .def(
           "put",

@@ -81,9 +81,9 @@ void bind_network_calibration(py::module_& m) {
         return fmt::format("<d5.NetworkCalibration {}>", printable(calibration.network.name));
       });
   m.def("_calibrate", &calibrated, py::arg("name"), py::kw_only(),
-        py::arg("Implements d5.calibrate.") = usual.repetitions,
-        py::arg("least_bytes") = usual.least_bytes, py::arg("most_bytes") = usual.most_bytes,
-        py::arg("group") = py::none(), "d5.calibrate.");
+        py::arg("repetitions") = usual.repetitions, py::arg("least_bytes") = usual.least_bytes,
+        py::arg("most_bytes") = usual.most_bytes, py::arg("group") = py::none(),
+        "Implements d5.calibrate.");
 }
 
 }  // namespace d5::python

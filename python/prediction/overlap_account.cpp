@@ -27,7 +27,7 @@ void bind_overlap_account(py::module_& m) {
   py::class_<StepAccount>(m, "StepAccount",
                           "Times of one rank in one step, in s; the four parts sum to the step.")
       .def_readonly("compute", &StepAccount::compute, "Computation without communication.")
-      .def_readonly("Computation and communication at once.", &StepAccount::overlap, "Both.")
+      .def_readonly("overlap", &StepAccount::overlap, "Computation and communication at once.")
       .def_readonly("communication", &StepAccount::communication, "Waiting for a call.")
       .def_readonly("idle", &StepAccount::idle, "Neither: before the computation began.")
       .def_property_readonly("step", &StepAccount::step)

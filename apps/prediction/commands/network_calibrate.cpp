@@ -76,7 +76,7 @@ void register_network_calibrate(app::Program& program) {
                               kCalibrateExamples, [=] { return run_calibrate(*options); });
   command.add_option("--name", options->name, "name of the network")->option_text("NAME");
   app::add_started_ranks_option(command, options->ranks);
-  command.add_option("repetitions of each size", options->calibration.repetitions, "of each size")
+  command.add_option("--repetitions", options->calibration.repetitions, "repetitions of each size")
       ->transform(app::whole_number(1, 1'000'000))
       ->option_text("N");
   command

@@ -13,7 +13,7 @@ void take_number(const Measurement& record, LayerTime& layer) {
   if (record.metric == "time") layer.seconds = number;
   if (record.metric == "bytes") layer.bytes = number.value;
   if (record.metric == "memory") layer.memory = number.value;
-  if (record.metric == "flop_rate") layer.flop = number.value;  // a rate, until all are read
+  if (record.metric == "flop_rate") layer.flop = number.value;  // a rate until everything is read
 }
 
 void add_profile(const Results& results, std::vector<LayerTime>& layers) {
@@ -45,7 +45,7 @@ std::string argument_of(const TraceRecord& record, const std::string& name) {
   return {};
 }
 
-/// A node's spans, one a run of the model.
+/// A node's spans, one per run of the model.
 void add_trace(const Timeline& timeline, std::vector<LayerTime>& layers) {
   std::map<std::pair<std::string, std::string>, std::vector<double>> seconds;
   std::vector<std::pair<std::string, std::string>> order;

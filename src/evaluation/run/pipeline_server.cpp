@@ -127,7 +127,7 @@ void PipelineServer::prepare_one(const Query& query) {
   fail(query, task.begun, fault);
 }
 
-/// The line's samples are the ids of tasks, and its answers empty.
+/// The line's samples are the ids of tasks, and its answers are empty.
 AnswerBatch PipelineServer::open_instance(int instance) {
   const auto share = std::make_shared<ThreadShare>(instance_threads_);
   const auto predictor = open_(instance);
@@ -153,7 +153,7 @@ void PipelineServer::predict(Predictor& predictor, std::span<const std::int64_t>
     const ValueMap& outputs = predictor.predict(ModelPipeline::batch(prepared));
     expect_batch(outputs, std::int64_t(ids.size()));
     for (const auto& [name, value] : outputs) {
-      (*kept)[name] = value.tensor().copy();  // the predictor's own is the next batch's
+      (*kept)[name] = value.tensor().copy();  // the predictor reuses its own for the next batch
     }
   }
   SystemCounters::sample();

@@ -7,13 +7,14 @@
 namespace d5 {
 namespace {
 
-/// What has an accuracy, and something that it costs.
+/// A cell with an accuracy and a cost.
 struct Point {
   std::string name;
   double accuracy, seconds, rate;
 };
 
-/// Nothing else is at least as good in all three, and better in one.
+/// Whether no other point is at least as good in all three numbers and better in one (Pareto
+/// front).
 bool is_on_front(const Point& point, const std::vector<Point>& all) {
   return std::ranges::none_of(all, [&](const Point& other) {
     const bool as_good = other.accuracy >= point.accuracy && other.seconds <= point.seconds &&
@@ -24,8 +25,8 @@ bool is_on_front(const Point& point, const std::vector<Point>& all) {
   });
 }
 
-/// Accuracy against latency and throughput: as in the paper that this part of d5 follows, Li et
-/// al., "The Design and Implementation of a Scalable DL Benchmarking Platform" (CLOUD 2020).
+/// Accuracy against latency and throughput, as in Li et al., "The Design and Implementation of a
+/// Scalable DL Benchmarking Platform" (CLOUD 2020), which this part of d5 follows.
 class TradeOffAnalysis final : public Analysis {
  public:
   [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
@@ -78,9 +79,8 @@ class TradeOffAnalysis final : public Analysis {
 
 namespace analysis {
 void register_trade_off(Registry<AnalysisEntry>& registry) {
-  registry.add("trade_off",
-               AnalysisEntry::of<TradeOffAnalysis>(
-                   "accuracy against latency and throughput, and who is on the front"));
+  registry.add("trade_off", AnalysisEntry::of<TradeOffAnalysis>(
+                                "accuracy against latency and throughput, with the Pareto front"));
 }
 }  // namespace analysis
 }  // namespace d5
