@@ -182,7 +182,7 @@ TEST_CASE("a child that takes too long is ended, with all that it began") {
   place.start(agent);
   const Job job = place.when_over(place.submit());
   CHECK(job.state == JobState::failed);
-  CHECK_THAT(job.parts[0].reason, Contains("longer than 0.3 s"));
+  CHECK_THAT(job.parts[0].reason, Contains("longer than the limit of 0.3 s"));
   const std::string sleeping = read_file(place.folder / "pid");
   const auto runs = [&] {  // a dead one may wait for its new parent
     std::ifstream status("/proc/" + sleeping.substr(0, sleeping.find('\n')) + "/stat");
