@@ -42,7 +42,7 @@ class Place {
   Place& operator=(const Place&) = delete;
 
   [[nodiscard]] std::string database() const { return folder / "server.db"; }
-  /// What copies the prepared results to where they are asked for.
+  /// A command that copies the prepared results to the requested place.
   [[nodiscard]] std::string giving_results() const {
     return "cp " + shell_quoted(folder / "prepared.db") + " \"${5#unsynced:}\"\n";
   }
@@ -230,7 +230,7 @@ TEST_CASE("an agent goes on without its server, and delivers to the next") {
 
 TEST_CASE("a new agent of the name sends what the one before left, and begins nothing twice") {
   Place place;
-  // As an agent that was killed leaves it: an outcome that nobody took, and a run half done.
+  // The spool of a killed agent: an outcome that was not sent, and an unfinished run.
   place.queue->publish({.name = "a"});
   const std::string id = place.submit(), half = place.submit("one", "half");
   const auto lease = place.queue->lease("a");

@@ -138,7 +138,7 @@ TEST_CASE("profiles and networks are kept, and a trace shows measured above pred
   CHECK(predicted);
   CHECK(std::filesystem::exists(folder / "kept/profile-lenet-batch-2-2.json"));
   CHECK(std::filesystem::exists(folder / "kept/network-this-machine-2.yaml"));
-  // Of another number of threads they are no help.
+  // They do not apply to another number of threads.
   const auto other = run_d5(command + " --threads 2");
   CHECK(other.status == 2);
   CHECK_THAT(other.err, Catch::Contains("1 threads, not 2"));

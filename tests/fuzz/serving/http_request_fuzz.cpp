@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a connection of the server brings: heads, addresses, bodies in one piece and in chunks. The
-// requests are the same, wherever the stream is cut.
+// Input of a server's connection: heads, addresses, bodies in one piece and in chunks. The requests
+// are the same, wherever the stream is cut.
 #include <fmt/format.h>
 
 #include <cstring>

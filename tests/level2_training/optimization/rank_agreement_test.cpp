@@ -28,7 +28,7 @@ class WithAnother final : public RankAgreement {
   std::vector<double> others_;
 };
 
-/// What modifiers are told of test runs.
+/// Records a modifier's calls about test runs.
 class Told final : public StepModifier {
  public:
   std::string name() const override { return "told"; }
