@@ -10,7 +10,7 @@
 
 namespace d5::app {
 
-/// What is evaluated, and how. The same in every command that runs or locks an evaluation.
+/// The evaluation and its changes. The same in every command that runs or locks an evaluation.
 struct EvaluationOptions {
   std::vector<std::string> what;  ///< models, or one evaluation
   Settings changes;               ///< values given for the manifest's fields

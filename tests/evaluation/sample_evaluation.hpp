@@ -8,7 +8,7 @@
 
 namespace d5::testing {
 
-/// A cell whose 100 latencies are 1 to 100 times `seconds`: every percentile can be told by hand.
+/// A cell whose 100 latencies are 1 to 100 times `seconds`: every percentile can be found by hand.
 struct SampleCell {
   std::string framework;
   std::int64_t batch;

@@ -219,7 +219,7 @@ TEST_CASE("an agent goes on without its server, and delivers to the next") {
   const int port = place.link->port();
   place.link.reset();
   write_file(go, "");
-  place.queue = JobQueue::open(place.database());  // a server that begins anew
+  place.queue = JobQueue::open(place.database());  // a restarted server
   place.link =
       std::make_unique<AgentLink>(*place.queue, place.database(), AgentLinkOptions{.port = port});
   const Job job = place.when_over(id);

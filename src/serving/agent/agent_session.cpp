@@ -153,7 +153,7 @@ class Talk {
     return wire->Finish();
   }
 
-  /// What the server must learn at the next hello.
+  /// News that the server must learn at the next hello.
   void remember(const AgentNews& news) {
     const std::lock_guard lock(mutex_);
     if (news.what == AgentNews::What::welcome) is_greeted_ = true;

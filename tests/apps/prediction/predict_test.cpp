@@ -103,7 +103,7 @@ TEST_CASE("what real ranks take stands beside what was predicted") {
     if (record.conditions.at("ranks") == "2") CHECK(record.samples.front() > 2e-3);
   }
   CHECK(measured == 2);
-  // Two launches of one copy and of two, which the cluster's curve has been told as well.
+  // Two launches of one copy and of two, which the cluster's curve uses as well.
   const auto kept = [&](const std::string& which) {
     return read_training_profile(folder / ("profile-lenet-batch-2-" + which + ".json"));
   };

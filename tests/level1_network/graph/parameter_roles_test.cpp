@@ -153,7 +153,7 @@ TEST_CASE("ones and zeros that make a GroupNormalization of an instance's stay c
   CHECK(parameters(network) == Names{"gamma"});
   CHECK_THAT(network.parameter_notes().constants.at("ones"), Catch::Contains("GroupNormalization"));
   CHECK(network.parameter_notes().constants.contains("zeros"));
-  auto trained = values;  // whoever trained them wanted to
+  auto trained = values;  // training may have done so on purpose
   trained["ones"] = floats({2}, 1, 0.5);
   CHECK(parameters(network_of(nodes("Reshape"), trained)) == Names{"gamma", "ones"});
   CHECK(parameters(network_of(nodes("Expand"), values)) == Names{"gamma", "ones", "zeros"});

@@ -222,6 +222,6 @@ TEST_CASE("optimizers follow torch's step by step") {
     // It asks for several gradients a step, and has a test in a closed loop.
     if (name == "stochastic_lbfgs") continue;
     CAPTURE(name);
-    CHECK(followed.contains(name));  // whoever adds a rule adds a case
+    CHECK(followed.contains(name));  // each new rule needs a case
   }
 }

@@ -22,7 +22,7 @@ namespace d5 {
 [[nodiscard]] std::optional<Estimate> choice_number(const EvaluationCell& cell,
                                                     const std::string& number,
                                                     double price_per_hour);
-/// Its unit: seconds, samples/s, 1.
+/// The unit: seconds, samples/s, 1.
 [[nodiscard]] std::string unit_of_choice(const std::string& number);
 
 /// A limit of a quantity.

@@ -50,7 +50,7 @@ struct StoredMeasurement {
   Estimate estimate;   ///< as it was written
 };
 
-/// What a run wrote under one name.
+/// The data that a run wrote under one name.
 struct StoredPiece {
   std::string name;
   std::string kind;  ///< "measurements", "queries", "answers", "trace"
