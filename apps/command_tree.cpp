@@ -8,7 +8,7 @@
 namespace d5::app {
 namespace {
 
-/// "cpu" of "cpu|cuda:N|...": the words that stand for themselves.
+/// The literal choices in an option's text: "cpu" of "cpu|cuda:N|...".
 std::vector<std::string> choices_in(const std::string& value) {
   std::vector<std::string> choices;
   if (value.find('|') == std::string::npos) return choices;

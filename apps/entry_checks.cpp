@@ -38,7 +38,7 @@ std::vector<Measurement> check_entries(
     } catch (const NotFound&) {
       throw;
     } catch (...) {
-      // Of several ranks one that goes on alone would wait for ever.
+      // On several ranks, a rank that continued alone would wait for ever.
       if (words.size() == 1 || world()->size() > 1) throw;
       Measurement& failed = records.emplace_back(error_record());
       failed.subject = kind + " " + word;

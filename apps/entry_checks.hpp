@@ -10,18 +10,18 @@
 
 namespace d5::app {
 
-/// Of a command that checks parts which are chosen by name: optimizers, samplers, all-reduces.
+/// Options of a command that checks entries chosen by name: optimizers, samplers, all-reduces.
 struct EntryCheckOptions : OutputOptions, RunOptions {
-  std::vector<std::string> entries;  ///< NAME[:KEY=VALUE]...; none: all that there are
+  std::vector<std::string> entries;  ///< NAME[:KEY=VALUE]...; empty: all
 };
-/// The argument NAME..., `--load`, `--threads`, `--seed`, `--trace`, and where results go.
+/// Adds the argument NAME..., `--load`, `--threads`, `--seed`, `--trace` and the output options.
 /// `kind` is the word of 'd5 list': "samplers".
 void add_entry_check_options(CLI::App& command, EntryCheckOptions& options,
                              const std::string& kind);
 
-/// Checks the entries that were named, or else `known`, one after the other until it is
-/// interrupted. One that throws is a failed record where there are others, and one rank alone.
-/// Throws: NotFound for a name or a setting; what a single one throws.
+/// Checks the named entries, or else `known`, one after the other until it is interrupted. An entry
+/// that throws becomes a failed record if there are several entries and one rank. Throws: NotFound
+/// for a name or a setting; what a single entry throws.
 [[nodiscard]] std::vector<Measurement> check_entries(
     const EntryCheckOptions& options, const std::string& kind,
     const std::vector<std::string>& known,

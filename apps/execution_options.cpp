@@ -10,22 +10,21 @@ namespace d5::app {
 
 namespace {
 
-constexpr const char* kMemoryHelp =
-    "the most that the executor's plan may take, such as 512MiB or 2GB";
+constexpr const char* kMemoryHelp = "memory limit of the executor's plan, such as 512MiB or 2GB";
 
 void add_other_options(CLI::App& command, ExecutionOptions& options) {
   command
       .add_option("--recompute", options.recompute,
-                  "what backward computes again instead of keeping it: nodes or layers, or as much "
-                  "as --memory asks for")
+                  "nodes or layers that backward recomputes instead of keeping, or auto: as much "
+                  "as --memory requires")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("auto|A,B,...")
       ->group("Common options");
   command
       .add_option("--place", options.places,
-                  "run nodes elsewhere: OPERATOR=FRAMEWORK or node:NAME=FRAMEWORK, where * stands "
-                  "for anything; the first that matches a node decides")
+                  "run nodes in other frameworks: OPERATOR=FRAMEWORK or node:NAME=FRAMEWORK, where "
+                  "* matches any text; the first rule that matches a node decides")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...")
@@ -44,7 +43,9 @@ void add_execution_options(CLI::App& command, ExecutionOptions& options) {
 
 void add_execution_options(CLI::App& command, ExecutionOptions& options,
                            std::vector<std::size_t>& memory_limits) {
-  command.add_option("--memory", memory_limits, std::string(kMemoryHelp) + "; of several, each")
+  command
+      .add_option("--memory", memory_limits,
+                  std::string(kMemoryHelp) + "; with several, each in turn")
       ->transform(bytes())
       ->delimiter(',')
       ->allow_extra_args(false)

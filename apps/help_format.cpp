@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kFirstColumn = 34, kWidest = 100;
 
-/// Where the second column of a line begins, in which it goes on; of one column behind its own
-/// indent.
+/// The column at which a line's continuation starts: that of its second column, or, with one
+/// column, a little behind its own indent.
 std::size_t hang_of(const std::string& line) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   const std::size_t gap = line.find("  ", indent);
@@ -24,7 +24,7 @@ std::size_t hang_of(const std::string& line) {
   return has_two ? second : indent + 4;
 }
 
-/// `line` in several, cut at spaces.
+/// `line` broken at spaces into several of at most `width` characters.
 std::string wrapped(std::string line, std::size_t width) {
   const std::size_t hang = hang_of(line);
   std::string text;

@@ -6,7 +6,7 @@
 
 namespace d5::app {
 
-/// Help in lines that fit the terminal, 100 characters at most.
+/// Formats help in lines that fit the terminal, 100 characters at most.
 [[nodiscard]] std::shared_ptr<CLI::FormatterBase> help_format();
 
 }  // namespace d5::app

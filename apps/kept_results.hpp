@@ -12,20 +12,20 @@ class App;
 
 namespace d5::app {
 
-/// `--database ADDRESS`: what the command writes to `--out` goes to a database too. Where no
-/// `--out` is given it is a file that is removed at the end. Without evaluation there is no such
-/// option, and nothing is kept.
+/// Adds `--database ADDRESS`: the command's `--out` results go to a database, too. Without `--out`
+/// they go to a temporary file. Without evaluation the option does not exist, and nothing is
+/// stored.
 void add_keeping_option(CLI::App& command, OutputOptions& options);
 
-/// Runs a command, then puts the results that it wrote where `--database` says, if it says so. The
-/// database is opened before: what cannot be kept is not measured. Returns what `run` returns.
-/// Throws: as `EvaluationDatabase`, and what `run` throws.
+/// Runs a command, then stores its results in the database that `--database` names, if it is given.
+/// The database is opened first, so that an unusable one stops the command before it measures.
+/// Returns what `run` returns. Throws: as `EvaluationDatabase`, and what `run` throws.
 int run_kept_if(const std::function<int()>& run);
 
-/// Of a command that reads results files. Throws: ValueError for a file that is a database.
+/// For a command that reads results files. Throws: ValueError for a file that is a database.
 void expect_no_database(const std::string& file);
 
-/// Whether a file is there for the database alone, and nobody asked for it.
+/// Whether a results file exists only for the database, and the user did not ask for it.
 [[nodiscard]] bool is_only_kept(const std::string& file);
 
 }  // namespace d5::app

@@ -52,7 +52,7 @@ TextTable recipes() {
   return table;
 }
 
-/// d5's own, and each framework's: "torch/adam".
+/// Lists d5's own, and each framework's: "torch/adam".
 template <class Native, class T>
 TextTable with_native(const Registry<T>& registry) {
   TextTable table = summaries(registry);
@@ -64,8 +64,8 @@ TextTable with_native(const Registry<T>& registry) {
   return table;
 }
 
-/// What frameworks have beside d5's own, as `--framework` takes them: "torch:torch". ListOptions
-/// follow behind colons.
+/// Lists the frameworks' executors besides d5's own, as `--framework` takes them: "torch:torch".
+/// Their options follow after colons.
 TextTable executors() {
   TextTable table({"name", "summary"});
   for (auto* one : loadable_frameworks()) {

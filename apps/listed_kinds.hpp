@@ -14,18 +14,18 @@
 
 namespace d5::app {
 
-/// One entry: what it is, and a row for each of its options.
+/// One entry: its summary, and a row for each of its options.
 struct EntryDescription {
   std::string summary;
   TextTable options;
 };
 
-/// What `d5 list` lists.
+/// A kind of entries that `d5 list` lists.
 struct ListedKind {
   std::string name;
   std::function<TextTable()> list;
   std::function<EntryDescription(const std::string&)> describe =
-      {};  ///< empty: nothing has options
+      {};  ///< empty: entries have no options
 };
 
 template <class Signature>
@@ -51,17 +51,17 @@ ListedKind kind_of(std::string name, Registry<T>& (*registry)()) {
           [registry](const std::string& entry) { return describe(registry().at(entry)); }};
 }
 
-/// Frameworks with how much each has.
+/// Frameworks, with the number of entries of each.
 [[nodiscard]] TextTable table_of(const std::vector<Framework*>& frameworks);
 
-/// All kinds: those of the levels in their order, then those of each building that was built.
+/// All kinds: those of the levels in their order, then those of each optional part that was built.
 [[nodiscard]] std::vector<ListedKind> listed_kinds();
 void list_prediction(std::vector<ListedKind>& kinds);
 void list_evaluation(std::vector<ListedKind>& kinds);
 void list_serving(std::vector<ListedKind>& kinds);
 
-/// The names that d5 carries for an option or a positional word, for shells. Nothing is loaded for
-/// them.
+/// The names that d5 carries for an option or a positional word, for shell completion. Frameworks
+/// are not loaded for them.
 using CarriedValues = std::map<std::string, std::function<std::vector<std::string>()>>;
 void carry_evaluation(CarriedValues& values);
 

@@ -17,7 +17,7 @@ std::vector<Framework*> loadable_frameworks() {
 }
 
 void say_what_cannot_be_loaded() {
-  static std::set<std::string> said;  // each absence once
+  static std::set<std::string> said;  // reports each absence once
   for (const auto& info : frameworks()) {
     if (!info.reason.empty() && said.insert(info.reason).second) {
       say(fmt::format("note: {}", info.reason));

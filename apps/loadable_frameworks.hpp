@@ -7,9 +7,9 @@
 
 namespace d5::app {
 
-/// Every framework that can be loaded; what cannot is reported on stderr.
+/// Every framework that can be loaded. Reports the others on stderr.
 [[nodiscard]] std::vector<Framework*> loadable_frameworks();
-/// On stderr: those that could not be loaded, and why.
+/// Reports on stderr the frameworks that could not be loaded, and why.
 void say_what_cannot_be_loaded();
 
 }  // namespace d5::app

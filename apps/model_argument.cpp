@@ -11,24 +11,25 @@ namespace d5::app {
 void add_model_argument(CLI::App& command, std::string& model) {
   command
       .add_option("MODEL", model,
-                  "an .onnx file, an ONNX test folder, a built-in network ('d5 list networks'), or "
-                  "one operator, quoted ('Gemm 64x512 512x32')")
+                  ".onnx file, ONNX test folder, built-in network ('d5 list networks'), or one "
+                  "operator, quoted ('Gemm 64x512 512x32')")
       ->required();
 }
 
 void add_models_argument(CLI::App& command, ModelsArgument& argument) {
   command
-      .add_option("MODEL", argument.models,
-                  "an .onnx file, an ONNX test folder, a folder of such, a built-in network "
-                  "('d5 list networks'), one operator, quoted ('Gemm 64x512 512x32'), or a .txt "
-                  "file of such")
+      .add_option(
+          "MODEL", argument.models,
+          ".onnx files, ONNX test folders, folders of them, built-in networks ('d5 list "
+          "networks'), operators, quoted ('Gemm 64x512 512x32'), or .txt files of operators")
       ->required();
 }
 
 void add_size_options(CLI::App& command, SizeOptions& options) {
   command
-      .add_option("--batch", options.batch,
-                  "size of each dimension that the model leaves open (1; or what the model takes)")
+      .add_option(
+          "--batch", options.batch,
+          "size of each open dimension of the model (by default 1, or one that the model takes)")
       ->transform(whole_number(1))
       ->option_text("N");
   add_dim_option(command, options);
@@ -36,10 +37,9 @@ void add_size_options(CLI::App& command, SizeOptions& options) {
 
 void add_dim_option(CLI::App& command, SizeOptions& options) {
   command
-      .add_option(
-          "--dim", options.dims,
-          "size of one open dimension, by its name, or by input and axis (x:2) where it has "
-          "none; may be repeated")
+      .add_option("--dim", options.dims,
+                  "size of one open dimension, by its name, or by input and axis (x:2) if it has "
+                  "no name; may be repeated")
       ->allow_extra_args(false)
       ->option_text("NAME=SIZE");
 }
@@ -47,8 +47,8 @@ void add_dim_option(CLI::App& command, SizeOptions& options) {
 void add_input_option(CLI::App& command, InputOptions& options) {
   command
       .add_option("--input", options.inputs,
-                  "an input's value from NumPy's or ONNX's kind of file, or of several by their "
-                  "names (.npz), in place of a test folder's and of random ones; may be repeated")
+                  "value of an input, from a NumPy or ONNX file, or values of several by their "
+                  "names (.npz), instead of a test folder's or random ones; may be repeated")
       ->allow_extra_args(false)
       ->option_text("[NAME=]FILE.npy|pb|npz");
 }
@@ -59,8 +59,9 @@ GivenInputs inputs_of(const InputOptions& options) {
 
 void add_transform_option(CLI::App& command, TransformOptions& options) {
   command
-      .add_option("--transform", options.transforms,
-                  "change the network first ('d5 list transforms'), each as NAME[:KEY=VALUE]...")
+      .add_option(
+          "--transform", options.transforms,
+          "graph transforms to apply first ('d5 list transforms'), each as NAME[:KEY=VALUE]...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...");

@@ -26,7 +26,8 @@
 namespace d5::app {
 namespace {
 
-/// What the command line names shall be there: `Unsupported` would be a finding of the run.
+/// Turns `Unsupported` into NotFound: a name on the command line that does not exist is bad usage,
+/// not a finding of the run.
 template <class F>
 auto named_rightly(const F& find) {
   try {
@@ -36,7 +37,8 @@ auto named_rightly(const F& find) {
   }
 }
 
-/// Throws: ValueError for more than this process may use, which are as many as it starts with.
+/// Throws: ValueError if `count` exceeds the threads that this process may use, with which it
+/// starts.
 void use_threads(int count) {
   const int most = threads();
   if (count > most) {
@@ -58,7 +60,7 @@ void add_quiet_option(CLI::App& command, OutputOptions& options) {
             options.quiet = true;
             Progress::set_quiet(true);
           },
-          "no progress on stderr")
+          "hide progress on stderr")
       ->group("Common options");
 }
 
@@ -67,7 +69,7 @@ void add_format_options(CLI::App& command, OutputOptions& options) {
       {"table", Format::table}, {"json", Format::json},         {"jsonl", Format::jsonl},
       {"csv", Format::csv},     {"markdown", Format::markdown}, {"gbench", Format::gbench},
       {"html", Format::html},   {"svg", Format::svg},           {"png", Format::png}};
-  command.add_option("--format", options.format, "how results are printed")
+  command.add_option("--format", options.format, "format of the results")
       ->transform(one_of(formats))
       ->option_text("table|json|jsonl|csv|markdown|gbench|html|svg|png")
       ->group("Common options");
@@ -77,7 +79,7 @@ void add_format_options(CLI::App& command, OutputOptions& options) {
 void add_pivot_option(CLI::App& command, OutputOptions& options) {
   command
       .add_option("--pivot", options.pivot,
-                  "a table of cases by this: framework, device, or a condition such as threads; "
+                  "table of cases by a column: framework, device, or a condition such as threads; "
                   "with ratios and their geometric means")
       ->option_text("COLUMN")
       ->group("Common options");
@@ -85,7 +87,7 @@ void add_pivot_option(CLI::App& command, OutputOptions& options) {
 
 void add_output_options(CLI::App& command, OutputOptions& options) {
   add_format_options(command, options);
-  command.add_option("--out", options.out, "also write the results to this file, as JSON")
+  command.add_option("--out", options.out, "file to write the results to as well, as JSON")
       ->option_text("FILE.json")
       ->group("Common options");
   add_keeping_option(command, options);
@@ -95,20 +97,21 @@ void add_verdict_option(CLI::App& command, OutputOptions& options) {
   command
       .add_flag_callback(
           "--allow-unsupported", [&options] { options.if_unsupported = IfUnsupported::allow; },
-          "what is unsupported does not make the exit status 1; nor does it in --framework all")
+          "let unsupported cases leave the exit status at 0; the default of --framework all")
       ->group("Common options");
   if (auto* framework = command.get_option_no_throw("--framework")) {
-    framework->each([&options](const std::string& word) {  // who asks all expects some to say no
-      if (word == "all") options.if_unsupported = IfUnsupported::allow;
-    });
+    framework->each(
+        [&options](const std::string& word) {  // asking all expects that some do not support it
+          if (word == "all") options.if_unsupported = IfUnsupported::allow;
+        });
   }
 }
 
 void add_load_option(CLI::App& command, std::vector<std::string>& libraries) {
   command
       .add_option("--load", libraries,
-                  "a plug-in, operators (a library or its source), or a Python file that adds "
-                  "parts, of one's own; the code will run; may be repeated")
+                  "plug-in, custom operators (a library or its source), or a Python file that adds "
+                  "parts; its code will run; may be repeated")
       ->allow_extra_args(false)
       ->option_text("FILE")
       ->group("Common options");
@@ -118,7 +121,7 @@ void check_framework_name(const std::string& word) {
   if (word == "auto") return;
   try {
     (void)framework(word);
-  } catch (const Unsupported&) {  // found later, as one that cannot be loaded
+  } catch (const Unsupported&) {  // reported later, as one that cannot be loaded
   }
 }
 
@@ -135,17 +138,19 @@ void add_framework_options(CLI::App& command, RunOptions& options) {
 }
 
 void add_process_options(CLI::App& command, RunOptions& options) {
-  command.add_option("--threads", options.threads, "threads that compute (all cores if left out)")
+  command
+      .add_option("--threads", options.threads, "number of compute threads (all cores if left out)")
       ->transform(whole_number(1))
       ->option_text("N")
       ->group("Common options");
-  command.add_option("--seed", options.seed, "of all random numbers")
+  command.add_option("--seed", options.seed, "seed of all random numbers")
       ->transform(natural_number())
       ->each([&options](const std::string&) { options.seed_given = true; })
       ->option_text("N")
       ->group("Common options");
-  // `Program` starts the trace before the command runs, and writes it after.
-  command.add_option(kTraceOption, options.trace, "a timeline of the run, for ui.perfetto.dev")
+  // `Program` starts the trace before the command runs, and writes it afterwards.
+  command
+      .add_option(kTraceOption, options.trace, "write a timeline of the run, for ui.perfetto.dev")
       ->option_text("FILE.json")
       ->group("Common options");
 }
@@ -154,7 +159,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   add_framework_options(command, options);
   command
       .add_option("--device", options.device,
-                  "where to compute what a framework has kernels for there ('d5 list devices')")
+                  "device for operators with a kernel there ('d5 list devices')")
       ->option_text("cpu|cuda:N|...")
       ->group("Common options");
   add_process_options(command, options);
@@ -163,7 +168,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 void add_metrics_option(CLI::App& command, RunOptions& options) {
   command
       .add_option("--metrics", options.metrics,
-                  "measure these too ('d5 list metrics'), each as NAME[:KEY=VALUE]...")
+                  "further metrics to measure ('d5 list metrics'), each as NAME[:KEY=VALUE]...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...")
@@ -199,10 +204,10 @@ void expect_frameworks_of_operators(const RunOptions& options) {
     if (word.find('/') != std::string::npos) continue;  // a path
     const ExecutorWord runs = word;
     if (word != "auto" && !runs.is_own() && runs.frameworks().size() == 1) continue;
-    throw ValueError(fmt::format(
-        "--framework {}: a mix, or an executor, is of networks; an operator runs in one "
-        "framework, and several stand side by side as A,B",
-        printable(word)));
+    throw ValueError(
+        fmt::format("--framework {}: a mix of frameworks, or an executor, runs networks; an "
+                    "operator runs in one framework, and several are compared as A,B",
+                    printable(word)));
   }
 }
 
@@ -215,13 +220,13 @@ std::string to_line(const RunOptions& options) {
 std::vector<MetricChoice> metrics_of(const RunOptions& options, std::vector<MetricChoice> usual) {
   for (const auto& text : options.metrics) {
     MetricChoice choice(text);
-    (void)choice.make();  // a misspelt name or setting is bad usage, and no finding of a run
+    (void)choice.make();  // an unknown name or setting is bad usage, not a finding of a run
     const auto same =
         std::ranges::find_if(usual, [&](const auto& one) { return one.name() == choice.name(); });
     if (same == usual.end()) {
       usual.push_back(std::move(choice));
     } else {
-      *same = std::move(choice);  // with the settings that were asked for
+      *same = std::move(choice);  // with the settings that the user gave
     }
   }
   return usual;
@@ -230,8 +235,8 @@ std::vector<MetricChoice> metrics_of(const RunOptions& options, std::vector<Metr
 void add_isolate_option(CLI::App& command, Isolation& isolation) {
   command
       .add_option("--isolate", isolation.most_seconds,
-                  "each case in a process of its own for at most this long: one that crashes or "
-                  "hangs is a failed row")
+                  "run each case in a process of its own, with this time limit; a crash or a hang "
+                  "is a failed row")
       ->transform(positive_number())
       ->option_text("S")
       ->group("Common options");
@@ -242,10 +247,10 @@ Isolation isolation_of(const Isolation& isolation, const RunOptions& run) {
   result.interrupt = ctrl_c();
   if (result.most_seconds <= 0) return result;
   if (run.device != "cpu") {
-    throw ValueError(fmt::format(
-        "--isolate is of the host, and --device {} cannot be shared with a process of its own; "
-        "leave one of them out",
-        printable(run.device)));
+    throw ValueError(
+        fmt::format("--isolate works on the host, and a process of its own cannot share --device "
+                    "{}; leave one of them out",
+                    printable(run.device)));
   }
   return result;
 }
@@ -258,11 +263,11 @@ std::string to_line(const Isolation& isolation) {
 void add_tolerance_options(CLI::App& command, ToleranceOptions& options, const std::string& usual) {
   command
       .add_option("--rtol", options.rtol,
-                  "an element passes within ATOL + RTOL x |expected|, in place of " + usual +
-                      "; one that is left out is 0")
+                  "tolerance: an element passes within ATOL + RTOL x |expected|, instead of " +
+                      usual + "; if only one is given, the other is 0")
       ->transform(number_from_zero())
       ->option_text("RTOL");
-  command.add_option("--atol", options.atol, "see --rtol")
+  command.add_option("--atol", options.atol, "absolute tolerance; see --rtol")
       ->transform(number_from_zero())
       ->option_text("ATOL");
 }

@@ -30,54 +30,56 @@
 namespace d5::app {
 namespace {
 
-/// What `d5` alone says: what people do first.
+/// Printed by `d5` alone: first steps.
 constexpr const char* kFirstSteps =
-    R"(d5 measures, validates, combines and reproduces deep learning. To begin with:
+    R"(d5 benchmarks and validates deep learning: operators, networks, training, clusters, services. First steps:
 
-  d5 op check "Conv 2x3x9x9 4x3x3x3"               is an operator right, gradient too
-  d5 op bench "Gemm 64x64 64x64" --framework all   its time in each framework, side by side
-  d5 net show MODEL.onnx                           load your own exported model, look at it
+  d5 op check "Conv 2x3x9x9 4x3x3x3"               validate an operator and its gradient
+  d5 op bench "Gemm 64x64 64x64" --framework all   compare its speed in each framework
+  d5 net show MODEL.onnx                           inspect your own exported model
   d5 train mnist-lenet-quick                       train by a recipe, to its accuracy
-  d5 compare old.json new.json                     two results: faster, slower, or noise
+  d5 compare old.json new.json                     compare two results: faster, slower, or noise
 
 d5 --help has all commands.
 )";
 
 constexpr const char* kFooter = R"(Examples:
-  d5 env                                        this machine, and what was found on it
-  d5 list operators                             who supports which operator
+  d5 env                                        this machine, its libraries and frameworks
+  d5 list operators                             which framework supports which operator
   d5 op bench "Gemm 64x64 64x64" --framework reference,torch
-  d5 net check MODEL.onnx --framework torch     against the reference
+  d5 net check MODEL.onnx --framework torch     compare with the reference
   d5 train mnist-lenet-quick --set training.epochs=1
 
 Results go to stdout, everything else to stderr. Exit status: 0 passed, 1 something failed or is
 unsupported, 2 bad usage or input, 3 a gate cannot tell, 130 interrupted: Ctrl-C ends a measurement
 early and keeps what was measured (143: SIGTERM, 129: the terminal closed).
-`d5 COMMAND --help` teaches each command by examples.)";
+`d5 COMMAND --help` shows examples of each command.)";
 
-/// Under mpirun several ranks print to one terminal.
+/// Prefixes the rank: under mpirun several ranks print to one terminal.
 const char* rank_in_job() { return std::getenv("OMPI_COMM_WORLD_RANK"); }
 
 void print_error(std::string_view message) {
   const char* rank = rank_in_job();
   std::string who = rank ? fmt::format("rank {}: ", rank) : "";
-  if (std::string_view(message).starts_with(who)) who.clear();  // it says so itself
+  if (std::string_view(message).starts_with(who))
+    who.clear();  // the message names its rank already
   std::fflush(stdout);
   say(fmt::format("error: {}{}", who, message));
 }
 
-/// Of what is most often wrong on all ranks alike: rank 0 says it and ends the job at once, for MPI
-/// would wait for the others, while they wait. One that is not ended has a message of its own.
+/// For errors that are usually the same on all ranks: rank 0 prints the error and ends the job at
+/// once, because MPI would wait for the other ranks, which wait here. A rank that is not ended
+/// prints its own message.
 void print_usage_error(std::string_view message) {
   constexpr unsigned kSeconds = 2;
   const std::string_view rank = rank_in_job() ? rank_in_job() : "";
   const char* ranks = std::getenv("OMPI_COMM_WORLD_SIZE");
-  if (!rank.empty() && rank != "0" && sleep(kSeconds) > 0) return;  // by a signal
+  if (!rank.empty() && rank != "0" && sleep(kSeconds) > 0) return;  // a signal ended the wait
   print_error(message);
   if (rank == "0" && ranks && std::string_view(ranks) != "1") std::_Exit(kBadUsage);
 }
 
-/// Empty where none was asked for, or the command runs nothing.
+/// Returns an empty path if no trace was asked for, or the command runs nothing.
 std::string trace_file(const CLI::App& command) {
   const CLI::Option* option = command.get_option_no_throw(kTraceOption);
   return option && option->count() > 0 ? option->as<std::string>() : "";
@@ -85,7 +87,7 @@ std::string trace_file(const CLI::App& command) {
 
 int run_traced_if(const CLI::App& command, const std::function<int()>& run) {
   const std::string path = trace_file(command);
-  if (path.empty()) return run();  // and asks for no ranks
+  if (path.empty()) return run();  // without asking for ranks
   int status = kPassed;
   run_traced({.path = path,
               .who = kTraceOption,
@@ -99,8 +101,8 @@ int run_traced_if(const CLI::App& command, const std::function<int()>& run) {
   return status;
 }
 
-/// What files leave out, each once, though a command may load one several times; by one of the
-/// ranks of a job.
+/// Reports what loaded files leave out: each note once, even if a command loads a file several
+/// times, and on one rank of a job.
 void say_notes_of_files() {
   const std::string_view rank = rank_in_job() ? rank_in_job() : "0";
   if (rank != "0") return;
@@ -116,8 +118,8 @@ void say_notes_of_files() {
       });
 }
 
-/// A closed stdout or stderr keeps its number: no file that is opened later is taken for it.
-/// Writing to what stands there fails.
+/// Opens /dev/null for a closed stdout or stderr, so that no file opened later takes its number.
+/// Writing there fails.
 void occupy_standard_streams() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) != -1) continue;
@@ -125,8 +127,7 @@ void occupy_standard_streams() {
   }
 }
 
-/// Throws: IoError if something that was printed cannot have arrived. A reader that went away has
-/// seen enough.
+/// Throws: IoError if stdout could not be written. A reader that went away is no error.
 void finish_stdout() {
   errno = 0;
   const bool arrived = std::fflush(stdout) == 0 && !std::ferror(stdout);
@@ -137,7 +138,11 @@ void finish_stdout() {
 
 }  // namespace
 
-Program::Program() : app_("d5: measures, validates, combines and reproduces deep learning", "d5") {
+Program::Program()
+    : app_(
+          "d5: benchmark and validate deep learning: operators, networks, training, clusters, "
+          "services",
+          "d5") {
   app_.footer(kFooter);
   app_.require_subcommand(1);
   app_.set_version_flag("--version", "d5 " D5_VERSION);
@@ -178,7 +183,7 @@ int Program::parse_and_run(int argc, char** argv) {
   try {
     app_.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (is_answered(error, app_)) return app_.exit(error);  // on stdout
+    if (is_answered(error, app_)) return app_.exit(error);  // printed on stdout
     print_usage_error(explain(error, app_));
     return kBadUsage;
   }
@@ -215,7 +220,7 @@ int Program::run(int argc, char** argv) {
   } catch (const Error& error) {
     print_usage_error(error.what());
     return kBadUsage;
-  } catch (const std::system_error& error) {  // of fmt::print
+  } catch (const std::system_error& error) {  // thrown by fmt::print
     if (error.code() == std::errc::broken_pipe) return kFailed;
     print_error(error.what());
     return kBadUsage;

@@ -11,7 +11,7 @@
 
 namespace d5::app {
 
-/// What failed while it ran, of whatever type: status 1, where the same of an input is 2.
+/// A failure of the run itself, of any type: exit status 1, where an error of the input gives 2.
 class RunFailure : public Error {
   using Error::Error;
 };
@@ -22,10 +22,10 @@ inline constexpr int kFailed = 1;
 inline constexpr int kBadUsage = 2;
 inline constexpr int kUndecided = 3;  ///< a gate that cannot tell
 
-/// The program d5: sub-commands that files in commands/ add.
+/// The program d5, with the sub-commands of the files in commands/.
 ///
 ///     auto options = std::make_shared<OutputOptions>();
-///     auto& command = program.add("env", "what this machine is", kExamples,
+///     auto& command = program.add("env", "describe this machine", kExamples,
 ///                                 [options] { return run(*options); });
 ///     add_output_options(command, *options);
 class Program {
@@ -33,20 +33,20 @@ class Program {
   Program();
 
   /// Adds a sub-command; "op check" is `check` below `op`. `examples` ends its help. `run` returns
-  /// the exit status; a d5::Error out of it is printed, and the status is 2 (1 for Unsupported, and
-  /// for NumericError and CommunicationError, which are no fault of the command line).
+  /// the exit status. A d5::Error out of it is printed and gives status 2, or 1 for Unsupported,
+  /// NumericError and CommunicationError, which do not come from the command line.
   CLI::App& add(std::string_view path, const std::string& summary, const std::string& examples,
                 std::function<int()> run);
 
-  /// `command` writes the file of its `--trace` itself: not what this process does, but what it
-  /// tells of.
+  /// Lets `command` write the file of its `--trace` itself: a trace of its subject instead of this
+  /// process.
   void writes_own_trace(const CLI::App& command) { own_traces_.insert(&command); }
 
-  /// Parses, runs, prints errors as `d5: error: ...`. Returns the exit status: `kBadUsage` too if
-  /// stdout cannot be written, unless its reader went away.
+  /// Parses, runs, prints errors as `d5: error: ...`. Returns the exit status, which is `kBadUsage`
+  /// if stdout cannot be written, unless its reader went away.
   int run(int argc, char** argv);
 
-  /// The commands with their options, to be read.
+  /// The commands and their options, for completion and the manual page.
   [[nodiscard]] const CLI::App& tree() const { return app_; }
 
  private:

@@ -18,7 +18,7 @@ namespace d5::app {
 
 void print(const std::string& text, Format format) {
   if (format == Format::png && isatty(STDOUT_FILENO)) {
-    throw ValueError("--format png: a picture is no text for a terminal; add > FILE.png");
+    throw ValueError("--format png: a picture cannot be printed on a terminal; add > FILE.png");
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
@@ -33,7 +33,7 @@ void print(const Results& results, const OutputOptions& options) {
     print(pivot_text(results.measurements, options.pivot, options.format,
                      screen_of(STDOUT_FILENO).width),
           options.format);
-  } catch (const NotFound&) {  // what was measured is not lost for a misspelt column
+  } catch (const NotFound&) {  // an unknown column must not lose the measurements
     show_rows();
     throw;
   }
@@ -71,7 +71,7 @@ void say_written(const OutputOptions& options) {
 int publish(std::vector<Measurement> measurements, const OutputOptions& options,
             const TextForPeople& text) {
   const Results results{environment(), std::move(measurements)};
-  if (!options.out.empty()) {  // first: the terminal may be gone
+  if (!options.out.empty()) {  // first: the terminal may be closed
     write_results(results, options.out);
     say_written(options);
   }

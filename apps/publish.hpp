@@ -13,26 +13,26 @@ namespace d5::app {
 
 /// Prints text, or a picture, on stdout. Throws: ValueError for a PNG on a terminal.
 void print(const std::string& text, Format format);
-/// Prints `results` on stdout in the format that was asked for, as wide as the terminal.
+/// Prints `results` on stdout in the chosen format, as wide as the terminal.
 void print(const Results& results, const OutputOptions& options);
 void print(const TextTable& table, Format format);
-/// Prints text for people on stdout, in lines as wide as the terminal.
+/// Prints text for people on stdout, wrapped to the width of the terminal.
 void print_wrapped(const std::string& text);
-/// Prints a table while its rows come. Its calls throw std::system_error once stdout takes no more.
-/// Throws: ValueError for a format of results alone.
+/// Prints a table while its rows arrive. Its calls throw std::system_error if stdout can no longer
+/// be written. Throws: ValueError for a format that only results have.
 [[nodiscard]] TableWriter printed_table(std::vector<TextTable::Column> columns, Format format);
 
-/// Before the work that makes results. Throws: IoError if `--out` cannot be written.
+/// Call before measuring. Throws: IoError if `--out` cannot be written.
 void check_output(const OutputOptions& options);
-/// After it, unless it is to be quiet.
+/// Reports the file that was written, unless `--quiet` is given.
 void say_written(const OutputOptions& options);
 
-/// A command's own text for people, in place of a row a record.
+/// A command's own text for people, instead of one row per record.
 using TextForPeople =
     std::function<std::string(const std::vector<Measurement>&, Format, int width)>;
 
-/// Prints the measurements with this machine's environment, and writes them to `--out`. Returns the
-/// exit status of `exit_status`. Throws: IoError.
+/// Prints the measurements with this machine's environment, and writes them to `--out`. Returns
+/// their `exit_status`. Throws: IoError.
 int publish(std::vector<Measurement> measurements, const OutputOptions& options,
             const TextForPeople& text = {});
 

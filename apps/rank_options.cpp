@@ -26,8 +26,8 @@ namespace {
 std::string timeout_words(const std::string& words) {
   const auto timeout = duration_of(words);
   if (timeout.count() > 0) return duration_words(timeout);
-  throw ValueError(
-      fmt::format("a timeout of '{}' has nobody wait; expected one such as 10s", printable(words)));
+  throw ValueError(fmt::format("a timeout of '{}' leaves no time to wait; expected one such as 10s",
+                               printable(words)));
 }
 
 }  // namespace
@@ -37,28 +37,32 @@ void RankOptions::declare(OptionList& options) {
               {.placeholder = "LATENCY,BANDWIDTH",
                .read = [](const std::string& text) { return to_string(wire_of(text)); }});
   options.add("progress", progress,
-              "who moves calls on while a rank computes: itself now and then, or a thread",
+              "who advances collectives while a rank computes: poll, the rank itself now and then; "
+              "thread, a thread of its own",
               {"poll", "thread"});
   options.add("check_calls", check_calls,
               "compare each collective between the ranks before it begins");
   options.add("mpi_bytes", mpi_bytes,
-              "count what MPI itself sends, inside its collectives too, for communication_volume");
+              "count the bytes that MPI itself sends, inside its collectives too, for "
+              "communication_volume");
   options.add("timeout", timeout,
-              "fail after a wait of this long for other ranks, and name who is not there",
+              "time to wait for other ranks before failing with the names of the missing ones",
               {.placeholder = "TIME", .read = timeout_words});
 }
 
 void TrainingRankOptions::declare(OptionList& options) {
   RankOptions::declare(options);
-  options.add("fault", fault, "do something wrong at a rank and step: kill, hang, delay or nan",
+  options.add("fault", fault, "inject a fault at a rank and step: kill, hang, delay or nan",
               {.placeholder = "WHAT:rank=R,step=N",
                .read = [](const std::string& text) { return to_string(fault_of(text)); }});
   options.add("check_ranks", check_ranks,
-              "compare the ranks' parameters every so many steps; 0: never", {.least = 0});
+              "steps between two comparisons of the ranks' parameters; 0: never compare",
+              {.least = 0});
 }
 
 void add_started_ranks_option(CLI::App& command, int& ranks) {
-  command.add_option("--ranks", ranks, "that it starts, where nobody has started some")
+  command
+      .add_option("--ranks", ranks, "number of ranks to start, unless a launcher has started some")
       ->transform(whole_number(2, 4096))
       ->option_text("N");
 }
@@ -69,7 +73,7 @@ void start_ranks(int ranks) {
 
 void count_traffic_if_asked(CLI::App& command, const RankOptions& options) {
   command.parse_complete_callback([&options] {
-    if (options.mpi_bytes) count_library_traffic();  // before anything asks for the world
+    if (options.mpi_bytes) count_library_traffic();  // before the first use of the world
   });
 }
 

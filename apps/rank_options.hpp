@@ -18,7 +18,7 @@ class App;
 
 namespace d5::app {
 
-/// What a command that runs on several ranks does to their calls. Empty: nothing.
+/// Decorators around the calls of a command's ranks. Empty: none.
 struct RankOptions {
   enum class Progress { poll, thread };
   std::string wire, timeout;
@@ -28,7 +28,7 @@ struct RankOptions {
 
   void declare(OptionList& options);
 };
-/// The same of training, which has steps.
+/// The same for training, which has steps.
 struct TrainingRankOptions : RankOptions {
   std::string fault;
   std::int64_t check_ranks = 0;  ///< steps; 0: never
@@ -41,24 +41,24 @@ void add_rank_options(CLI::App& command, Options& options) {
   add_declared_options(command, options, "Under mpirun");
   count_traffic_if_asked(command, options);
 }
-/// `--ranks`, of a command that starts some by itself.
+/// Adds `--ranks`, for a command that starts ranks itself.
 void add_started_ranks_option(CLI::App& command, int& ranks);
-/// This process becomes so many ranks of this machine, where nobody has started some. Throws: as
-/// `become_ranks`.
+/// Replaces this process by `ranks` ranks on this machine, unless a launcher has started some.
+/// Throws: as `become_ranks`.
 void start_ranks(int ranks);
-/// `world()` with all that was asked for around it; hangs are reported on stderr in any case. A
-/// rank alone has nobody to wait for. Throws: ValueError.
+/// `world()` with the chosen decorators; hangs are always reported on stderr. A single rank has
+/// none to wait for. Throws: ValueError.
 [[nodiscard]] std::shared_ptr<Communicator> ranks_of(const RankOptions& options,
                                                      const std::string& fault = {});
-/// A core a thread of each rank. Not where there are fewer: ranks would share some and leave
-/// others.
+/// Pins each thread of each rank to a core of its own. With fewer cores it does nothing: ranks
+/// would share some and leave others idle.
 void pin_ranks(const Communicator& ranks);
-/// " --wire 50us,1GB/s": at the end of a record's command.
+/// " --wire 50us,1GB/s": the end of a record's command.
 template <std::derived_from<RankOptions> Options>
 [[nodiscard]] std::string to_line(const Options& options) {
   return CommandLine().options(options).text();
 }
-/// Says in records what their numbers depend on.
+/// Adds conditions to records on which their numbers depend.
 void describe(std::vector<Measurement>& records, const RankOptions& options);
 void describe(std::vector<Measurement>& records, const TrainingRankOptions& options);
 

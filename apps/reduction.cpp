@@ -11,7 +11,7 @@
 namespace d5::app {
 
 void add_reduction_options(CLI::App& command, ReductionOptions& options) {
-  command.add_option("--most-seconds", options.most_seconds, "that --reduce may take")
+  command.add_option("--most-seconds", options.most_seconds, "time limit of --reduce")
       ->transform(positive_number())
       ->option_text("S")
       ->needs("--reduce");

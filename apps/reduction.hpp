@@ -10,21 +10,21 @@
 
 namespace d5::app {
 
-/// Of commands that make what differs small.
+/// Options of commands that reduce a failure to a smaller one.
 struct ReductionOptions {
   double most_seconds = 600;
   Isolation isolation = {};
 };
-/// `--most-seconds`, which needs `--reduce`.
+/// Adds `--most-seconds`, which needs `--reduce`.
 void add_reduction_options(CLI::App& command, ReductionOptions& options);
 
-/// Of its tries: on the host each is a process of its own, so that a crash costs one of them.
-/// Throws: as `isolation_of`.
+/// Isolation of the tries: on the host each runs in a process of its own, so that a crash ends one
+/// of them. Throws: as `isolation_of`.
 [[nodiscard]] Isolation isolation_of_reduction(const ReductionOptions& options,
                                                const RunOptions& run);
 
-/// Says what is left each time that it is less, and now and then that work goes on; nothing with
-/// `--quiet`.
+/// Reports what is left each time that it shrinks, and now and then that work continues; silent
+/// with `--quiet`.
 class ReductionSayer {
  public:
   explicit ReductionSayer(const OutputOptions& output) : quiet_(output.quiet) {}

@@ -16,7 +16,7 @@
 namespace d5::app {
 namespace {
 
-/// "auto" is 0. Throws: ValueError for what is no number of runs.
+/// Reads --repeat; "auto" is 0. Throws: ValueError if the text is no number of runs.
 std::int64_t runs_of(const std::string& repeat) {
   if (repeat == "auto") return 0;
   std::int64_t runs = 0;
@@ -26,7 +26,7 @@ std::int64_t runs_of(const std::string& repeat) {
                                printable(repeat)));
 }
 
-/// What runs that belong together share, besides the recipe.
+/// Settings that runs of one comparison share, besides the recipe.
 std::string command_words(const TrainOptions& options) {
   CommandLine line("");
   line.option("--device", options.device).option("--threads", threads());
@@ -73,7 +73,8 @@ void say_best(const std::vector<TrainingVariant>& variants, const BestVariant& b
 int train_repeatedly(const TrainOptions& options, const Recipe& recipe, const TrainOnce& train,
                      Communicator& ranks, const Interrupt& interrupt) {
   if (options.resume && ranks.size() > 1) {
-    throw ValueError("train: --resume of repeated runs is of one rank; several begin anew");
+    throw ValueError(
+        "train: --resume of repeated runs works on one rank; several ranks start again");
   }
   const bool speaks = ranks.rank() == 0;
   std::vector<TrainingVariant> variants{{.recipe = recipe}};

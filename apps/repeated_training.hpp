@@ -7,8 +7,8 @@
 
 namespace d5::app {
 
-/// A recipe from several seeds, in several variants and frameworks (`train_variants`), printed,
-/// written and drawn as `options` say. Returns the exit status.
+/// Trains a recipe with several seeds, variants and frameworks (`train_variants`), then prints,
+/// writes and draws the results as `options` say. Returns the exit status.
 int train_repeatedly(const TrainOptions& options, const Recipe& recipe, const TrainOnce& train,
                      Communicator& ranks, const Interrupt& interrupt);
 

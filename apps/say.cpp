@@ -8,7 +8,7 @@
 namespace d5::app {
 
 void say(std::string_view line) {
-  // Not by fmt::print, which throws.
+  // Avoids fmt::print, which throws.
   std::fputs(fmt::format("d5: {}\n", line).c_str(), stderr);
 }
 

@@ -5,7 +5,8 @@
 
 namespace d5::app {
 
-/// "d5: LINE" on stderr. Where that cannot be written the line is lost, and nothing else.
+/// Prints "d5: LINE" on stderr. If stderr cannot be written, the line is lost and nothing else
+/// happens.
 void say(std::string_view line);
 
 }  // namespace d5::app

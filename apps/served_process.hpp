@@ -5,12 +5,12 @@
 
 namespace d5::app {
 
-/// First of all that the program does: ends it with the server or agent that started it, and makes
-/// the predictor `remote` known.
+/// Prepares a process of a server or an agent: it ends when its parent ends, and knows the
+/// predictor `remote`. Call first in `main`.
 void prepare_serving();
 
-/// Runs what a server or an agent starts this program as, by words that are no command's. Returns
-/// the exit status; nothing where the words are others.
+/// Runs a server's or an agent's process, if the words are those that start one. Returns its exit
+/// status; nullopt for other words.
 [[nodiscard]] std::optional<int> run_served_process(int argc, char** argv);
 
 }  // namespace d5::app

@@ -17,7 +17,7 @@
 namespace d5::app {
 namespace {
 
-/// How far the epoch is, and its last loss, on stderr.
+/// Prints the epoch's progress and last loss on stderr.
 class EpochProgress final : public TrainingEvent {
  public:
   void before_epoch(Trainer& trainer, std::int64_t epoch) override {
@@ -42,14 +42,14 @@ class EpochProgress final : public TrainingEvent {
 void check_variants(const TrainOptions& options) {
   const bool varies = !options.vary.empty() || options.trials > 0;
   if (options.trials > 0 && !options.vary.empty()) {
-    throw ValueError("train: --vary and --trials both choose what is trained; give one");
+    throw ValueError("train: --vary and --trials both choose what to train; give one");
   }
   if (options.make_reference && (varies || options.frameworks.size() > 1)) {
-    throw ValueError("train: a reference is of the recipe as it is, in one framework");
+    throw ValueError("train: --make-reference needs the unchanged recipe, in one framework");
   }
   if (options.make_reference) {
     if (!options.changes.empty()) {
-      throw ValueError("train: a reference is of the recipe as it is, without --set");
+      throw ValueError("train: --make-reference needs the unchanged recipe, without --set");
     }
     if (!std::filesystem::is_regular_file(options.recipe)) {
       throw ValueError("train: --make-reference writes into the recipe; give its file");
@@ -63,54 +63,55 @@ void check_variants(const TrainOptions& options) {
 
 void TrainOptions::declare(OptionList& options) {
   const OptionText file{.placeholder = "FILE"}, folder{.placeholder = "DIR"};
-  options.add("data", data, "the folder of the data set", folder);
-  options.add("checkpoint", checkpoint, "write checkpoints to this file", file);
+  options.add("data", data, "folder of the data set", folder);
+  options.add("checkpoint", checkpoint, "file to write checkpoints to", file);
   options.add("checkpoint_every", checkpoint_every, "batches between two checkpoints",
               {.least = 1});
-  options.add("keep", keep, "how many checkpoints stay, older ones as FILE.step-N", {.least = 1});
+  options.add("keep", keep, "number of checkpoints to keep, older ones as FILE.step-N",
+              {.least = 1});
   options.add("resume", resume,
-              "continue from the checkpoint, if it is there; of repeated runs, from --out");
+              "continue from the checkpoint, if it exists; repeated runs continue from --out");
   options.add("dry_run", dry_run,
-              "plan a step and say what would be trained, in which framework, in how many bytes, "
-              "and stop; under mpirun, of one rank");
+              "plan one step, print its framework and memory, and stop; under mpirun, of one rank");
   options.add("repeat", repeat,
-              "runs from so many seeds; auto: 5, then until the mean's 95% interval is within 5%, "
-              "30 at most",
+              "number of runs, each from its own seed; auto: 5, then until the mean's 95% interval "
+              "is within 5%, 30 at most",
               {.placeholder = "N|auto"});
-  options.add("vary", vary,
-              "train with each of several values, interleaved, and compare them with the first",
+  options.add("vary", vary, "values to train with, interleaved, and to compare with the first",
               {.placeholder = "KEY=A,B,..."});
   options.add("trials", trials,
-              "train at so many points of the recipe's ranges (Halton's), and tell the best; 0: as "
-              "the recipe says",
+              "number of points of the recipe's search ranges (Halton sequence) to train at, to "
+              "find the best; 0: as the recipe says",
               {.least = 0, .most = 10000});
   options.add("make_reference", make_reference,
-              "write the samples to accuracy of 10 runs or more into the recipe; later repeated "
-              "runs are held against them");
-  options.add("pictures", pictures, "draw accuracy over epochs and loss over time into this folder",
-              folder);
+              "write the samples to accuracy of 10 runs or more into the recipe, as the reference "
+              "of later repeated runs");
+  options.add("pictures", pictures,
+              "folder for pictures of accuracy over epochs and loss over time", folder);
   options.add("init", init,
               "begin with the parameters in this file, by their names: safetensors, a checkpoint, "
               "ONNX",
               file);
   options.add("init_skip_differing", init_skip_differing,
-              "leave parameters as they are that have another shape or type in --init's file");
-  options.add("save", save, "write the trained network, without its loss, to this file",
+              "keep parameters whose shape or type differs in --init's file");
+  options.add("save", save, "file to write the trained network to, without its loss",
               {.placeholder = "FILE.onnx"});
-  options.add("loader_threads", loader_threads,
-              "threads that read batches ahead, of the same bits; 0: training reads by itself",
-              {.least = 0, .most = 1024});
+  options.add(
+      "loader_threads", loader_threads,
+      "threads that read batches ahead, with identical results; 0: the training thread reads",
+      {.least = 0, .most = 1024});
   options.add("distributed", distributed,
-              "how ranks work together: a scheme and its options ('d5 list "
-              "distributed-optimizers')",
+              "scheme of distributed training and its options ('d5 list distributed-optimizers')",
               {.placeholder = "NAME:KEY=VALUE..."});
-  options.add("scaling", scaling, "the recipe's batch is of all ranks, or each",
+  options.add("scaling", scaling,
+              "scaling: strong splits the recipe's batch between the ranks, weak gives each rank a "
+              "whole batch",
               {.words = {"strong", "weak"}});
 }
 
 Recipe recipe_of(const TrainOptions& options) {
   Recipe recipe = load_recipe(options.recipe);
-  // First: another scheme drops the options of the one before.
+  // Set first: another scheme drops the options of the one before.
   if (!options.distributed.empty()) recipe.set("distributed.name=" + options.distributed);
   for (const auto& change : options.changes) recipe.set(change);
   if (!options.scaling.empty()) recipe.set("distributed.scaling=" + options.scaling);
@@ -142,7 +143,7 @@ SessionOptions session_of(const TrainOptions& options, const std::string& word) 
   if (there) session.resume = options.checkpoint;
   const bool speaks = !options.quiet && (!is_launched() || world()->rank() == 0);
   if (resumes && !there && speaks) {
-    fmt::print(stderr, "{}: no such checkpoint yet; training begins at step 0\n",
+    fmt::print(stderr, "{}: no such checkpoint yet; training starts at step 0",
                printable(options.checkpoint));
   }
   if (!options.quiet)
@@ -159,7 +160,7 @@ void check(const TrainOptions& options) {
   check_variants(options);
   if (!(options.distributed + options.scaling).empty() && !is_launched()) {
     throw ValueError(
-        "train: --distributed and --scaling say how ranks work together, and this is no rank; "
+        "train: --distributed and --scaling are for several ranks, and this is a single process; "
         "give --ranks N, or start it by mpirun -np N");
   }
   if (options.launched_ranks > 1 && options.launched_ranks != world()->size()) {
@@ -171,21 +172,20 @@ void check(const TrainOptions& options) {
     throw ValueError("train: --resume needs --checkpoint FILE, which it continues from");
   }
   if (options.resume && repeats && options.out.empty()) {
-    throw ValueError("train: --resume of repeated runs needs --out FILE, which it goes on with");
+    throw ValueError("train: --resume of repeated runs needs --out FILE, whose runs it continues");
   }
   if (repeats && !options.checkpoint.empty()) {
     throw ValueError(
-        "train: one checkpoint cannot serve several runs; --out FILE keeps those that are done, "
-        "and --resume goes on from there");
+        "train: one checkpoint cannot serve several runs; --out FILE keeps finished runs, and "
+        "--resume continues after them");
   }
   if (options.dry_run && (repeats || !options.out.empty())) {
     throw ValueError(
-        "train: --dry-run plans one training and measures nothing; leave out --out and what "
-        "repeats or varies it");
+        "train: --dry-run plans one training and measures nothing; leave out --out, --repeat, "
+        "--vary and --trials");
   }
   if (options.init_skip_differing && options.init.empty()) {
-    throw ValueError(
-        "train: --init-skip-differing needs --init FILE, whose parameters it is about");
+    throw ValueError("train: --init-skip-differing needs --init FILE");
   }
   if (options.frameworks.size() > 1 && !options.checkpoint.empty()) {
     throw ValueError(
@@ -193,10 +193,10 @@ void check(const TrainOptions& options) {
   }
   if (repeats && !options.save.empty()) {
     throw ValueError(
-        "train: --save is one network, but repeated runs train one each; leave one out");
+        "train: --save writes one network, but repeated runs train one each; leave one out");
   }
   if (options.frameworks.size() > 1 && !options.save.empty()) {
-    throw ValueError("train: --save is one network, but several frameworks train one each");
+    throw ValueError("train: --save writes one network, but several frameworks train one each");
   }
   for (const auto& word : options.frameworks) {
     if (!ExecutorWord(word).is_own() || word.find('/') != std::string::npos) continue;

@@ -12,7 +12,7 @@
 
 namespace d5::app {
 
-/// What `d5 train` was asked for.
+/// Options of `d5 train`.
 struct TrainOptions : OutputOptions, RunOptions, ExecutionOptions {
   std::string recipe, data, checkpoint, init, save, repeat, vary, pictures;
   std::int64_t trials = 0;
@@ -21,20 +21,21 @@ struct TrainOptions : OutputOptions, RunOptions, ExecutionOptions {
   bool resume = false, init_skip_differing = false, dry_run = false;
   std::int64_t checkpoint_every = 500, keep = 1;
   int loader_threads = 0;
-  std::string distributed, scaling;  ///< how ranks work together; empty: as the recipe says
-  int launched_ranks = 0;            ///< that d5 starts itself; 0: it is one, or a launcher did
+  std::string distributed, scaling;  ///< scheme of distributed training, and "strong" or "weak";
+                                     ///< empty: as the recipe says
+  int launched_ranks = 0;            ///< number of ranks that d5 starts itself; 0: do not start any
   TrainingRankOptions ranks;
 
   void declare(OptionList& options);
 };
 
-/// Throws: ValueError for options that do not go together.
+/// Throws: ValueError for options that exclude each other.
 void check(const TrainOptions& options);
-/// Whether it is several runs, or one that is reported as if it were.
+/// Whether there are several runs, or one that is reported as such.
 [[nodiscard]] bool is_repeated(const TrainOptions& options);
-/// Throws: what `load_recipe` and `Recipe::set` throw.
+/// Throws: as `load_recipe` and `Recipe::set`.
 [[nodiscard]] Recipe recipe_of(const TrainOptions& options);
-/// How one run is made in the framework that `word` names.
+/// Options of one run in the framework `word`.
 [[nodiscard]] SessionOptions session_of(const TrainOptions& options, const std::string& word);
 
 }  // namespace d5::app

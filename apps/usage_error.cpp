@@ -30,8 +30,8 @@ std::vector<std::string> options_of(const CLI::App& app) {
   return names;
 }
 
-/// The option that CLI11's message names; of several the longest, for one may begin another.
-/// Of a flag, with which the message begins, it leaves the dashes out.
+/// The option that CLI11's message names: the longest match, because one name may begin another.
+/// For a flag the message begins with its name, without dashes.
 const CLI::Option* named_in(std::string message, const CLI::App& app) {
   if (!message.starts_with("-")) message = "--" + message;
   const CLI::Option* result = nullptr;
@@ -43,7 +43,7 @@ const CLI::Option* named_in(std::string message, const CLI::App& app) {
   return result;
 }
 
-/// Throws: NotFound, if a command that was left out has this word behind those of `place`.
+/// Throws: NotFound if a left-out command has this word after those of `place`.
 void expect_built(const std::string& word, const CLI::App& place) {
   std::string name = word;
   for (const auto* above = &place; above->get_parent(); above = above->get_parent()) {
@@ -57,7 +57,7 @@ void expect_built(const std::string& word, const CLI::App& place) {
   }
 }
 
-/// For a word that nobody expected. Throws: NotFound.
+/// Reports an unexpected word. Throws: NotFound.
 std::string explain_word(const std::string& word, const CLI::App& place) {
   if (word.starts_with("-")) {
     const std::string name = word.substr(0, word.find('='));
@@ -71,7 +71,7 @@ std::string explain_word(const std::string& word, const CLI::App& place) {
   }
   const bool of_case = word.find_first_not_of("0123456789x") == std::string::npos ||
                        word.find('=') != std::string::npos;
-  return fmt::format("'{}' is one word too many{}", printable(word),
+  return fmt::format("unexpected word '{}'{}", printable(word),
                      of_case ? "; a case of several words stands in quotes: \"Gemm 2x3 3x4\"" : "");
 }
 

@@ -6,18 +6,18 @@
 
 namespace d5::app {
 
-/// The sub-command that the line got to.
+/// The sub-command that the command line reached.
 [[nodiscard]] const CLI::App& deepest(const CLI::App& app);
 
 /// "d5 op check"
 [[nodiscard]] std::string full_name(const CLI::App& app);
 
-/// Whether it is no error but a wish that is fulfilled: --help, --version. Help on a command that
-/// there is not is an error.
+/// Whether CLI11's exception is a granted request, such as --help or --version, instead of an
+/// error. Help for an unknown command is an error.
 [[nodiscard]] bool is_answered(const CLI::ParseError& error, const CLI::App& app);
 
-/// What is wrong with a command line, in d5's words, with the nearest name for one that is not
-/// known, and the way to the help.
+/// Describes a usage error in d5's words, with the nearest name for an unknown one, and a pointer
+/// to the help.
 [[nodiscard]] std::string explain(const CLI::ParseError& error, const CLI::App& app);
 
 }  // namespace d5::app

@@ -20,7 +20,7 @@
 namespace d5::app {
 namespace {
 
-/// The one that is written last would be all that is left.
+/// Refuses one file for two options: the one written last would be all that is left.
 void refuse_one_file_twice(const CLI::App& command) {
   std::map<std::string, std::string> writers;  // by file
   for (const std::string name : {"--out", kTraceOption, "--checkpoint", "--save", "--graph"}) {
@@ -38,7 +38,7 @@ void refuse_one_file_twice(const CLI::App& command) {
   }
 }
 
-/// The commands that run on several ranks.
+/// Commands that run on several ranks.
 std::vector<std::string> commands_on_ranks() {
   std::vector<std::string> names{"d5 train", "d5 predict", "d5 overlap map", "d5 overlap search"};
   for (const auto& kind : collective_kinds()) {
@@ -49,8 +49,8 @@ std::vector<std::string> commands_on_ranks() {
   return names;
 }
 
-/// What was given, by option. A recipe may be a file of another name: its values are compared when
-/// it is read.
+/// The given options and their values. A recipe file's name is left out: recipes are compared by
+/// their values when they are read.
 std::map<std::string, std::string> given_options(const CLI::App& command) {
   std::map<std::string, std::string> given{{"command", full_name(command)}};
   for (const CLI::Option* option : command.get_options()) {
@@ -62,8 +62,9 @@ std::map<std::string, std::string> given_options(const CLI::App& command) {
   return given;
 }
 
-/// A command that does not divide its work among ranks would do all of it on each, in each other's
-/// way; ranks with options of their own would wait for each other for ever.
+/// Refuses several ranks for a command that does not divide its work: each would do all of it, in
+/// the others' way. Also refuses different options on ranks, which would wait for each other for
+/// ever.
 void check_ranks(const CLI::App& command) {
   const bool runs = command.get_option_no_throw(kTraceOption);
   const std::string name = full_name(command);

@@ -25,7 +25,7 @@ std::optional<T> number(const std::string& text) {
   return value;
 }
 
-/// A transformation to the number's plain text, or the refusal.
+/// Transforms text to the number's plain form, or reports what is wrong.
 template <class T, class Accepts>
 CLI::Validator number_check(const std::string& expected, const Accepts& accepts) {
   return CLI::Validator(

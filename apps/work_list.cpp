@@ -20,7 +20,7 @@ std::string words_of(const CLI::App& command) {
   return command.get_parent()->get_name() + " " + command.get_name();
 }
 
-/// What all pieces have in common: the options of the line that change results.
+/// The options of the command line that change results, which all pieces share.
 std::string how(const CLI::App& command) {
   std::string line = words_of(command);
   for (const CLI::Option* option : command.get_options()) {
@@ -36,45 +36,46 @@ std::string how(const CLI::App& command) {
 
 void say_nothing_is_left(const OutputOptions& output) {
   if (output.quiet) return;
-  say(
-      fmt::format("note: '{}' has them all, nothing is left to measure; to measure them again, "
-                  "leave out --resume",
-                  printable(output.out)));
+  say(fmt::format(
+      "note: '{}' has them all, nothing is left to measure; to measure again, leave out --resume",
+      printable(output.out)));
 }
 
-/// Where a signal ended it, and there is more than a piece to go on with.
+/// Says how to continue after a signal, if there is more than one piece.
 void say_how_to_go_on(const OutputOptions& output) {
   if (output.quiet) return;
-  say(output.out.empty() ? "interrupted; with --out FILE.json what is done is kept, and --resume "
-                           "goes on from there"
-                         : "interrupted; the same command with --resume goes on from here");
+  say(output.out.empty() ? "interrupted; with --out FILE.json finished pieces are kept, and "
+                           "--resume continues from there"
+                         : "interrupted; the same command with --resume continues from here");
 }
 
 }  // namespace
 
 void add_list_options(CLI::App& command, ListOptions& options) {
   options.command = &command;
-  command.add_flag("--list", options.list, "name what would run, and stop")->group(kManyGroup);
+  command.add_flag("--list", options.list, "print the names of what would run, and stop")
+      ->group(kManyGroup);
   command.add_flag("--dry-run", options.dry_run, "plan what would run, and stop")
       ->group(kManyGroup);
-  command.add_option("--filter", options.filter, "only those whose names it is found in")
+  command
+      .add_option("--filter", options.filter,
+                  "run only those whose names match this regular expression")
       ->option_text("REGEX")
       ->group(kManyGroup);
   command
-      .add_flag(
-          "--resume", options.resume,
-          "measure only what --out does not hold yet, with the same options: a run that was cut "
-          "short, or cases that were added")
+      .add_flag("--resume", options.resume,
+                "skip what --out holds already with the same options: continue a run that was "
+                "interrupted, or add cases")
       ->group(kManyGroup);
 }
 
 int run_list(const std::vector<WorkPiece>& pieces, const ListOptions& options,
              const OutputOptions& output) {
   if (options.resume && output.out.empty()) {
-    throw ValueError("--resume needs --out FILE.json, the results that it goes on with");
+    throw ValueError("--resume needs --out FILE.json, whose results it continues");
   }
   if ((options.list || options.dry_run) && !output.out.empty()) {
-    throw ValueError("--list and --dry-run measure nothing, and there is nothing for --out");
+    throw ValueError("--list and --dry-run measure nothing, so there is nothing for --out");
   }
   const auto chosen = options.filter.empty() ? pieces : matching(pieces, options.filter);
   if (options.list) {

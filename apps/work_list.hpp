@@ -11,23 +11,23 @@
 
 namespace d5::app {
 
-/// How a command goes through many cases or models. The same in all that do.
+/// Options for many cases or models at once. The same in all commands that take several.
 struct ListOptions {
-  bool list = false;     ///< name them
+  bool list = false;     ///< print their names
   bool dry_run = false;  ///< plan them
-  bool resume = false;   ///< go on from a journal
+  bool resume = false;   ///< continue from a journal
   std::string filter;    ///< regular expression; empty: all
   const CLI::App* command = nullptr;
-  /// A table of what all pieces say together, for people, below the rows. With it each piece's rows
-  /// are a block of their own, with the columns that it needs.
+  /// A summary table over all pieces, for people, below the rows. With it each piece's rows are a
+  /// block with the columns that it needs.
   std::function<TextTable(const Results&)> summary = {};
 };
 void add_list_options(CLI::App& command, ListOptions& options);
-/// Of options that say which pieces there are, and change no result of one.
+/// Group of the options that select pieces, and change no result of one.
 inline constexpr const char* kManyGroup = "Many at once";
 
-/// Does all of it as the options say (`d5::run_work`), prints rows as they come. Returns the exit
-/// status. Throws: as `d5::run_work` and `matching`; IoError for results that could not be written.
+/// Runs all pieces as the options say (`d5::run_work`) and prints rows as they come. Returns the
+/// exit status. Throws: as `d5::run_work` and `matching`; IoError if results could not be written.
 int run_list(const std::vector<WorkPiece>& pieces, const ListOptions& options,
              const OutputOptions& output);
 

@@ -32,7 +32,7 @@ ResultPrinter& WorkRows::printer() {
   return *printer_;
 }
 
-/// A network's parts have too many records for rows: people get tables of what matters most.
+/// A network's parts have too many records for rows: people get tables of the most important ones.
 void WorkRows::add(std::vector<Measurement> records) {
   if (!output_.pivot.empty()) return;
   const auto print_parts = [&](const auto& is_part, const auto& tables) {
@@ -57,7 +57,7 @@ void WorkRows::end(const Results& all) {
   if (!all_said && !only_tables(all)) print(printer().end(all.environment), output_.format);
 }
 
-/// Whether all rows stood in tables of their own.
+/// Whether all rows were printed in tables of their own.
 bool WorkRows::only_tables(const Results& all) const {
   return is_for_people(output_.format) && !all.measurements.empty() &&
          std::ranges::all_of(all.measurements, is_node_comparison);

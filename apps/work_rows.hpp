@@ -11,20 +11,21 @@
 
 namespace d5::app {
 
-/// Prints what a list of work gives, as it comes.
+/// Prints the results of a list of work as they come.
 class WorkRows {
  public:
-  /// Both outlive it.
+  /// Both outlive the printer.
   enum class Blocks {
     together,  ///< as many as fit into one table
-    apart  ///< each piece's, for people, with the columns that it needs, and why it did not pass
+    apart  ///< each piece's own table, for people, with the columns that it needs, and why it did
+           ///< not pass
   };
   WorkRows(const std::vector<WorkPiece>& pieces, const OutputOptions& output,
            Blocks blocks = Blocks::together);
 
-  /// Of a piece.
+  /// Prints the records of a piece.
   void add(std::vector<Measurement> records);
-  /// What can be told once all is there.
+  /// Prints what needs all records.
   void end(const Results& all);
 
  private:
@@ -34,7 +35,7 @@ class WorkRows {
   const OutputOptions& output_;
   Blocks blocks_;
   std::vector<std::string> subjects_;
-  std::optional<ResultPrinter> printer_;  ///< none: the next piece has another
+  std::optional<ResultPrinter> printer_;  ///< empty: the next piece has other columns
   bool printed_ = false;
 };
 

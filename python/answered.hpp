@@ -12,10 +12,10 @@
 
 namespace d5::python {
 
-/// What a callback returned, as C++ needs it, if it is that.
+/// A callback's result converted to the C++ type that it needs, if it has that type.
 template <class T>
 std::optional<T> if_it_fits(const py::handle& answer) {
-  bool fits = true;  // Python's own types would be converted: a list of pairs to a dict
+  bool fits = true;  // false where a cast would convert, as a list of pairs to a dict
   if constexpr (std::is_base_of_v<py::object, T>) fits = py::isinstance<T>(answer);
   try {
     if (fits) return answer.cast<T>();
@@ -31,14 +31,15 @@ std::optional<T> if_it_fits(const py::handle& answer) {
   throw TypeError(fmt::format("{} gave {}, expected {}", who, said.substr(0, kMost), expected));
 }
 
-/// Throws: TypeError where it does not fit, which `who` begins: "schedule S: at()".
+/// Throws: TypeError if the type does not fit. `who` begins the message: "schedule S: at()".
 template <class T>
 T answered(const py::handle& answer, const std::string& who, const char* expected) {
   if (auto fitting = if_it_fits<T>(answer)) return *std::move(fitting);
   throw_answer(answer, who, expected);
 }
 
-/// Of an object in Python: its class's name and `what`, as "state()", begin the error.
+/// For a method of a Python object: the message begins with its class's name and `what`, such as
+/// "state()".
 template <class T>
 T answered(const py::handle& answer, const py::handle& self, const char* what,
            const char* expected) {

@@ -46,9 +46,10 @@ void bind_bench(py::module_& m) {
       py::arg("case"), py::kw_only(), py::arg("frameworks") = std::vector<std::string>{"reference"},
       py::arg("passes") = "both", py::arg("metrics") = std::vector<std::string>{"time"},
       py::arg("seed") = 0, py::arg("isolate") = 0.0,
-      "One operator in several frameworks, interleaved: `d5 op bench`. With isolate=S each pass in "
-      "a process of its own, as test_forward. Answers are judged before the clock and after it, "
-      "unless unjudged=True; the reference may take judge_seconds for that.");
+      "Benchmarks one operator in several frameworks, interleaved: `d5 op bench`. With isolate=S "
+      "each pass runs in a process of its own, as in test_forward. Outputs are checked before and "
+      "after the measurement, unless unjudged=True; judge_seconds limits the time of the reference "
+      "for that check.");
   tell_keywords(m, "bench", options_of<MeasureOptions>());
   m.def(
       "bench_network",
@@ -59,7 +60,7 @@ void bind_bench(py::module_& m) {
          const std::vector<std::string>& transforms, const std::vector<std::string>& placement,
          const std::string& loss, const Options& keywords) {
         if (!loss.empty() && !training)
-          throw ValueError("loss is of training steps: training=True");
+          throw ValueError("loss is for training steps: add training=True");
         NetworkBenchOptions options{
             .frameworks = frameworks,
             .metrics = {metrics.begin(), metrics.end()},
@@ -92,13 +93,13 @@ void bind_bench(py::module_& m) {
       py::arg("seed") = 0, py::arg("profile") = false,
       py::arg("transforms") = std::vector<std::string>(),
       py::arg("placement") = std::vector<std::string>(), py::arg("loss") = "",
-      "One network in several frameworks, interleaved: `d5 net bench`; `loss` is of training a "
-      "network that has none (\"cross_entropy\"); with several sizes of batch "
-      "one after the other; `dims` are sizes of open dimensions by name, `inputs` as of "
-      "run_network. With profile=True also what each operator type, layer and node takes "
-      "(conditions 'by', 'operator', 'layer', 'node', 'direction'). Answers are judged before the "
-      "clock and after it, unless unjudged=True; where the reference takes longer than "
-      "judge_seconds, another framework judges.");
+      "Benchmarks one network in several frameworks, interleaved: `d5 net bench`. `loss` is the "
+      "loss for training a network without one (\"cross_entropy\"). Several batch sizes run one "
+      "after the other. `dims` are sizes of open dimensions by name; `inputs` are as in "
+      "run_network. With profile=True also the times of each operator type, layer and node "
+      "(conditions 'by', 'operator', 'layer', 'node', 'direction'). Outputs are checked before and "
+      "after the measurement, unless unjudged=True; if the reference takes longer than "
+      "judge_seconds, another framework checks them.");
   tell_keywords(m, "bench_network", options_of<MeasureOptions>());
 }
 

@@ -21,7 +21,7 @@ namespace d5::python {
 
 namespace py = pybind11;
 
-// One function a file, which has its name.
+// One function per file, with the file's name.
 void bind_errors();
 void bind_core(py::module_& m);
 void bind_tensor(py::module_& m);
@@ -71,7 +71,7 @@ void bind_distributed_optimizer(py::module_& m);
 void bind_comparison(py::module_& m);
 void bind_work_list(py::module_& m);
 void bind_bench(py::module_& m);
-// One a building. Where that is left out, another in its place adds to `left_out`.
+// One function per optional part. If the part is left out, its stand-in adds to `left_out`.
 void bind_prediction(py::module_& m);
 void bind_evaluation(py::module_& m);
 void bind_serving(py::module_& m);
@@ -79,7 +79,7 @@ void bind_serving(py::module_& m);
 
 using Path = std::filesystem::path;
 
-// Python objects by the names that they have in type stubs.
+// Python objects that appear in type stubs by these names.
 inline int is_object(PyObject*) { return 1; }
 struct Anything : py::object {  // typing.Any
   PYBIND11_OBJECT_DEFAULT(Anything, py::object, is_object)
@@ -96,55 +96,56 @@ struct Measurements : py::list {       // rows, which a notebook shows as a tabl
   explicit Measurements(const std::vector<Measurement>& rows);
 };
 
-/// A d5.Tensor as it is; NumPy's arrays and anything with `__dlpack__` (torch) shared without a
-/// copy, read-only where they are; lists and numbers as `numpy.asarray` reads them. What is not
-/// dense row-major is copied.
+/// Converts a Python object to a tensor. A d5.Tensor stays as it is. NumPy arrays and objects with
+/// `__dlpack__` (torch) are shared without a copy, and stay read-only if they are. Lists and
+/// numbers are read by `numpy.asarray`. Data that is not dense row-major is copied.
 [[nodiscard]] HeldTensor hold(const py::handle& object);
-/// The same, to be read from.
+/// The same, for a tensor that is only read.
 [[nodiscard]] Tensor to_tensor(const py::handle& object);
-/// The same, to be kept and written to: a copy of what is read-only or lent.
+/// The same, for a tensor that is kept and written to: copies read-only and lent data.
 [[nodiscard]] Tensor to_writable_tensor(const py::handle& object);
-/// Lists become sequences, None an absent value, the rest tensors.
+/// Converts lists to sequences, None to an absent value, everything else to tensors.
 [[nodiscard]] Value to_value(const py::handle& object);
 [[nodiscard]] ValueMap to_values(const Values& values);
-/// Tensors share storage, as long as the lease says; sequences become lists, optionals their
-/// content or None, maps dicts.
+/// Converts values to Python. Tensors share storage for as long as the lease holds. Sequences
+/// become lists, optionals their content or None, maps dicts.
 [[nodiscard]] Anything from_value(const Value& value, const SharedLease& lease = nullptr);
 [[nodiscard]] Values from_values(const ValueMap& values, const SharedLease& lease = nullptr);
-/// One that is lent.
+/// The same for one lent value.
 [[nodiscard]] inline Anything lend(const Tensor& tensor, const SharedLease& lease) {
   return Anything(py::cast(HeldTensor{tensor, lease}));
 }
-/// The same with storage of their own.
+/// The same, with storage of their own.
 [[nodiscard]] Values copy_values(const ValueMap& values);
 
-/// int, float, str, lists of these, arrays and d5.Tensor, as ONNX attributes.
+/// Converts int, float, str, lists of these, arrays and d5.Tensor to ONNX attributes.
 [[nodiscard]] onnx::Attribute to_attribute(const py::handle& object);
 [[nodiscard]] Anything from_attribute(const onnx::Attribute& attribute);
 
-/// Keywords as the text that a recipe would hold, with lists and dicts as it would nest them.
+/// Keywords as the text that a recipe would contain, with lists and dicts nested in the same way.
 [[nodiscard]] Settings to_settings(const py::kwargs& options);
 
-/// Held by whoever calls Python from within d5's work, before it takes the GIL. Threads of d5's own
-/// (which read samples, run nodes) are counted: the interpreter's end waits for those that are
-/// within Python, and lets no more in, for Python would unwind them, which C++ answers with an
-/// abort. Threads of Python's that are left behind get the GIL never again, and stay here.
+/// Guards calls of Python from within d5's work; constructed before the GIL is taken. It counts
+/// d5's own threads (which read samples and run nodes): the interpreter waits at its end for those
+/// within Python and admits no more, because Python would unwind them, and C++ would abort. Python
+/// threads that are left behind never get the GIL again, and block here.
 class Visit {
  public:
   Visit();
   ~Visit();
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
-  /// False for a thread of d5's own that came too late: it may not call Python.
+  /// False for one of d5's own threads that came too late: it must not call Python.
   [[nodiscard]] bool is_let_in() const { return let_in_; }
-  /// Throws: Interrupted for such a thread.
+  /// Throws: Interrupted in such a thread.
   void expect_let_in() const;
 
  private:
   bool counted_ = false, let_in_ = true;
 };
 
-/// A std::function or object that holds Python references, safe to destroy without the GIL.
+/// Wraps a std::function or object that holds Python references, so that it can be destroyed
+/// without the GIL.
 struct PythonReference {
   explicit PythonReference(py::object held) : object(std::move(held)) {}
   ~PythonReference() {
@@ -166,10 +167,10 @@ struct PythonReference {
   py::object object;
 };
 
-/// Said of classes whose C++ part waits, when it ends, for threads that may be calling Python.
+/// For classes whose C++ destructor waits for threads that may be calling Python.
 using ended_without_gil = py::release_gil_before_calling_cpp_dtor;
 
-/// Whether the class of `object` has a method `name` that `base` (a class of d5) does not provide.
+/// Whether the class of `object` overrides the method `name` of `base`, a class of d5.
 [[nodiscard]] bool overrides(const py::handle& object, const char* base, const char* name);
 
 }  // namespace d5::python

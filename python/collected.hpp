@@ -8,7 +8,7 @@
 
 namespace d5::python {
 
-/// What C++ holds that calls an object of Python's: a hook, an optimizer's rule.
+/// A C++ object that calls a Python object: a hook, an optimizer's rule.
 class HoldsPython {
  public:
   HoldsPython() = default;
@@ -29,14 +29,14 @@ struct Shown {
   void show(const py::handle& object) {
     if (object && result == 0) result = visit(object.ptr(), argument);
   }
-  /// Of what one owner holds: an event that others share is not shown.
+  /// Shows what one owner holds; an event that others share is not shown.
   void show(const EventList& events) {
     for (const auto& event : events.all()) {
       const auto* python = dynamic_cast<const HoldsPython*>(event.get());
       if (python && event.use_count() == 1) show(python->held());
     }
   }
-  /// What py::keep_alive keeps for it.
+  /// Shows what py::keep_alive keeps for it.
   void show_kept_by(const py::handle& nurse) {
     py::detail::with_internals([&](py::detail::internals& all) {
       const auto place = all.patients.find(nurse.ptr());
@@ -46,9 +46,9 @@ struct Shown {
   }
 };
 
-/// Makes cycles through the class's objects known to the garbage collector: `show(self, shown)`
-/// shows what `self`, and nobody else, owns. Nothing is cleared here, for every such cycle goes
-/// through an object of Python's own, which the collector clears.
+/// Makes reference cycles through the class's objects known to the garbage collector: `show(self,
+/// shown)` shows the objects that `self` alone owns. Nothing is cleared here, because every such
+/// cycle contains a Python object, which the collector clears.
 template <void (*show)(const py::handle& self, Shown& shown)>
 py::custom_type_setup seen_by_collector() {
   return py::custom_type_setup([](PyHeapTypeObject* heap_type) {
@@ -60,7 +60,7 @@ py::custom_type_setup seen_by_collector() {
       Shown shown{visit, arg};
       try {
         show(self, shown);
-      } catch (...) {  // what is not shown stays
+      } catch (...) {  // an object that is not shown is not collected
         return 0;
       }
       return shown.result;
@@ -68,7 +68,7 @@ py::custom_type_setup seen_by_collector() {
   });
 }
 
-/// Whether `self` alone owns what is in it: then it owns, too, what that holds.
+/// Whether `self` alone owns its contents, and so what those hold.
 template <class T>
 bool is_sole_owner(const py::handle& self) {
   constexpr long kHereAndThere = 2;

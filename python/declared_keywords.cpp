@@ -13,7 +13,7 @@
 namespace d5::python {
 namespace {
 
-/// As pybind11 writes types of arguments.
+/// Types of arguments, as pybind11 writes them.
 std::string type_in_python(const Option& option) {
   const std::string integer = "typing.SupportsInt | typing.SupportsIndex";
   const std::string number = "typing.SupportsFloat | typing.SupportsIndex";

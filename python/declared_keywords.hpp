@@ -9,20 +9,21 @@
 
 namespace d5::python {
 
-/// The keywords that are given; None is not. Throws: pybind11's refusal of the call for one that is
-/// none of `declared`.
+/// The keywords that are given; None counts as not given. Throws: pybind11's refusal of the call
+/// for a keyword that is not in `declared`.
 [[nodiscard]] Settings declared_settings(const Options& keywords, const std::string& who,
                                          const std::vector<Option>& declared);
 
-/// What a call by the name `who` says of `Declared` by keywords. Throws: OptionError, and as
-/// `declared_settings`.
+/// Reads the options of `Declared` from the keywords of a call named `who`. Throws: OptionError,
+/// and as `declared_settings`.
 template <class Declared>
 [[nodiscard]] Declared read_keywords(const Options& keywords, const std::string& who) {
   return read_options<Declared>(declared_settings(keywords, who, options_of<Declared>()));
 }
 
-/// Says in the signature of `function`, from which stubs and messages are made, what its `**kwargs`
-/// are: those of `declared`, with types and defaults; where they change what a file says, None.
+/// Puts the options of `declared`, with types and defaults, in place of `**kwargs` into the
+/// signature of `function`, which stubs and messages use. Options that replace a file's values have
+/// the default None.
 enum class Untold { has_default, as_file_says };
 void tell_keywords(const py::module_& m, const char* function, const std::vector<Option>& declared,
                    Untold untold = Untold::has_default);

@@ -7,14 +7,14 @@
 
 namespace d5::python {
 
-/// In a handler: throws what Python raised as d5's error of the same class (`Error` for what is not
-/// d5's), with what was raised nested in it, which becomes its `__cause__` where Python sees it.
-/// The message: `who`, the class unless it is d5's own, Python's message, and the place. What is no
-/// Exception (KeyboardInterrupt, SystemExit) is thrown again as it is.
+/// Call in a handler. Throws a Python exception as d5's error of the same class (`Error` if it is
+/// not d5's), with the exception nested in it, which becomes its `__cause__` in Python. The message
+/// has `who`, the class unless it is d5's own, Python's message, and the place. A KeyboardInterrupt
+/// or SystemExit, which are no Exceptions, is thrown again unchanged.
 [[noreturn]] void throw_as_d5(py::error_already_set& raised, const std::string& who);
 
-/// From now on who calls d5 is a program that has no exceptions of Python: what Python raises
-/// within d5's work is `throw_as_d5`'s.
+/// Marks d5's caller as a program without Python exceptions: `throw_as_d5` handles exceptions that
+/// Python raises within d5's work.
 void serve_program();
 [[nodiscard]] bool serves_program();
 

@@ -10,18 +10,18 @@
 
 namespace d5::python {
 
-/// A tensor as Python holds it, d5.Tensor: perhaps lent, perhaps over memory that nobody may write.
+/// A tensor as Python holds it, d5.Tensor: it may be lent, or over memory that must not be written.
 struct HeldTensor {
   Tensor tensor;
-  SharedLease lease = nullptr;  ///< none: good for ever
+  SharedLease lease = nullptr;  ///< null: valid for ever
   bool read_only = false;
 
-  /// To read from. Throws: ValueError where its lease is over.
+  /// The tensor for reading. Throws: ValueError if its lease is over.
   [[nodiscard]] const Tensor& readable() const {
     if (lease) lease->expect_good();
     return tensor;
   }
-  /// To write to, too. Throws: TypeError where it is read-only.
+  /// The tensor for writing. Throws: TypeError if it is read-only.
   [[nodiscard]] const Tensor& writable() const {
     if (read_only) throw_read_only();
     return readable();
@@ -31,18 +31,18 @@ struct HeldTensor {
   [[noreturn]] void throw_read_only() const;
 };
 
-/// A parameter of a function in C++ that a tensor is only read from.
+/// A parameter of a C++ function that only reads the tensor.
 struct ReadTensor {
   Tensor tensor;
 };
 
-/// None where it is no d5.Tensor.
+/// Returns null if it is no d5.Tensor.
 [[nodiscard]] HeldTensor* held_tensor(const pybind11::handle& object);
 
 }  // namespace d5::python
 
-/// Functions in C++ take and give tensors: a `Tensor` may be written to, a `ReadTensor` is not, and
-/// by `to_tensor` any array is read.
+/// Lets C++ functions take and return tensors: a `Tensor` may be written to, a `ReadTensor` may
+/// not; `to_tensor` reads any array.
 template <>
 struct pybind11::detail::type_caster<d5::Tensor> {
   PYBIND11_TYPE_CASTER(d5::Tensor, make_caster<d5::python::HeldTensor>::name);

@@ -10,7 +10,7 @@
 namespace d5::python {
 namespace {
 
-/// Those that may still be good, by who gave them; guarded by the GIL.
+/// Leases that may still hold, by lender. Guarded by the GIL.
 std::unordered_map<const void*, SharedLease>& given_leases() {
   static std::unordered_map<const void*, SharedLease> all;
   return all;
@@ -28,7 +28,7 @@ void Lease::throw_over() const {
 SharedLease lease_until_next_use(const void* object, const char* what) {
   auto& all = given_leases();
   if (const auto place = all.find(object); place != all.end()) return place->second;
-  // Of objects that have gone: nobody has what they lent any more.
+  // Drops the leases of objects that were destroyed: what they lent cannot be reached any more.
   std::erase_if(all, [](const auto& one) { return one.second.use_count() == 1; });
   return all[object] = std::make_shared<Lease>(what);
 }

@@ -6,15 +6,15 @@
 
 namespace d5::python {
 
-/// For how long something that d5 lends to Python may be touched: memory that is used again, or an
-/// object that lives as long as a call.
+/// The time for which Python may use what d5 lends to it: memory that is reused, or an object that
+/// lives as long as a call.
 class Lease {
  public:
-  /// `what` lends it, for messages: "a kernel's call". It outlives the lease.
+  /// `what` names the lender in messages: "a kernel's call". It outlives the lease.
   explicit Lease(const char* what) : what_(what) {}
 
   void end() { over_ = true; }
-  /// Throws: ValueError when it is over.
+  /// Throws: ValueError when the lease is over.
   void expect_good() const {
     if (over_) [[unlikely]]
       throw_over();
@@ -28,7 +28,7 @@ class Lease {
 };
 using SharedLease = std::shared_ptr<Lease>;
 
-/// A lease for as long as it lives: around a call of Python.
+/// A lease that holds as long as this object lives: around a call of Python.
 class LeaseScope {
  public:
   explicit LeaseScope(const char* what) : lease_(std::make_shared<Lease>(what)) {}
@@ -41,12 +41,12 @@ class LeaseScope {
   SharedLease lease_;
 };
 
-/// Until when what `object` (an executor, a sampler) gives out is good: until it is at work again,
-/// which `Use` tells. With the GIL.
+/// A lease for what `object` (an executor, a sampler) hands out: it holds until `object` is used
+/// again, which `Use` reports. Call with the GIL.
 [[nodiscard]] SharedLease lease_until_next_use(const void* object, const char* what);
 void end_lease_of(const void* object);
 
-/// An object of d5's, lent to Python. Touched too late it throws ValueError.
+/// A d5 object, lent to Python. Use after the lease throws ValueError.
 template <class T>
 class Lent {
  public:

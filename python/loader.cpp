@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets programs that are not Python load Python files (`add_extension_loader`): it starts an
-// interpreter, where `import d5` adds the loader.
+// Lets non-Python programs load Python files (`add_extension_loader`): it starts an interpreter, in
+// which `import d5` adds the loader.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <pybind11/embed.h>
@@ -11,18 +11,18 @@ namespace py = pybind11;
 
 namespace {
 
-/// Modules in C look for the interpreter's functions among those that all of the process sees.
+/// C extension modules look for the interpreter's functions among the process's global symbols.
 void show_interpreter_to_modules() {
   Dl_info info{};
   dladdr(reinterpret_cast<const void*>(&Py_IsInitialized), &info);
   dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
-/// As `python3` of the search path, so that the packages of its environment are found.
+/// Like `python3` on the search path, so that the packages of its environment are found.
 void start_interpreter() {
   PyConfig config;
   PyConfig_InitPythonConfig(&config);
-  config.install_signal_handlers = 0;  // signals are the program's
+  config.install_signal_handlers = 0;  // the program handles signals
   config.parse_argv = 0;
   PyConfig_SetBytesString(&config, &config.program_name, "python3");
   py::initialize_interpreter(&config, 0, nullptr, false);
@@ -39,10 +39,10 @@ extern "C" __attribute__((visibility("default"))) void d5_start_loader() {
   } catch (const py::error_already_set& raised) {
     reason = raised.what();
   }
-  (void)PyEval_SaveThread();  // who calls Python takes the GIL; the interpreter stays
+  (void)PyEval_SaveThread();  // callers of Python take the GIL; the interpreter stays
   if (reason.empty()) return;
-  throw d5::Unsupported(fmt::format(
-      "Python files need the module d5 in the environment of 'python3' (or its folder in "
-      "PYTHONPATH): {}",
-      d5::printable_message(reason)));
+  throw d5::Unsupported(
+      fmt::format("Python files need the module d5 in the environment of 'python3' (or its folder "
+                  "in PYTHONPATH): {}",
+                  d5::printable_message(reason)));
 }

@@ -19,13 +19,14 @@
 namespace d5::python {
 namespace {
 
-/// Whether the interpreter is about to end; threads but the first that are within long calls, and
-/// d5's own that are within Python.
+/// Whether the interpreter is about to end; counts of other threads that are within long calls, and
+/// of d5's own threads within Python.
 std::atomic<bool> leaving = false;
 std::atomic<int> threads_within = 0, visitors = 0;
 thread_local bool is_visitor = false;
 
-/// Kept, since asking the system takes longer than the rest of a short call. A fork has one thread.
+/// Cached, because asking the system takes longer than the rest of a short call. A fork has one
+/// thread.
 bool is_first_thread() {
   thread_local bool is_first = gettid() == getpid();
   static const int told = pthread_atfork(nullptr, nullptr, [] {
@@ -50,7 +51,7 @@ void stay_if_left_behind() {
     std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-/// A long call of this thread; those of a Python hook stand within the one that called the hook.
+/// A long call of this thread; calls from a Python hook nest within the call that runs the hook.
 class Call {
  public:
   explicit Call(Gil gil) : gil_(gil), outer_(innermost_) {
@@ -66,9 +67,9 @@ class Call {
 
   static Call* innermost() { return innermost_; }
 
-  /// Whether something was raised. At most every 50 ms, of this call and those before it, it asks
-  /// Python's signals, which are the main thread's, and lets other threads run where the call holds
-  /// the GIL.
+  /// Whether an exception was raised. At most every 50 ms, over this call and those before it, it
+  /// runs Python's signal handlers, if this is the main thread, and lets other threads run if the
+  /// call holds the GIL.
   bool ended() {
     constexpr double kSeconds = 0.05;
     if (raised_ || std::this_thread::get_id() != thread_) return raised_;
@@ -86,8 +87,7 @@ class Call {
     what_ = std::move(what);
     raised_ = true;
   }
-  /// Where the interpreter is about to end, the thread stays here: what it would return to has
-  /// gone.
+  /// Blocks the thread if the interpreter is about to end: its caller no longer exists.
   void leave() {
     if (!leaving || is_first_thread() || is_visitor) return;
     if (gil_ == Gil::held) (void)PyEval_SaveThread();
@@ -192,7 +192,7 @@ void orderly_call(const std::function<void(const Interrupt&)>& work) {
       interrupt.token = first.token();
       work(interrupt);
     });
-  } catch (const Interrupted&) {  // before there was anything to end in order
+  } catch (const Interrupted&) {  // nothing had begun that needs an orderly end
     if (!first.token().stop_requested()) throw;
   }
   if (!first.token().stop_requested()) return;

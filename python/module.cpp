@@ -20,7 +20,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::bound_waiting();  // torch may be imported next
   d5::python::bind_errors();
   m.def("_end_long_calls", &d5::python::end_long_calls,
-        "Before the interpreter ends: threads that are left behind within d5 end their work.");
+        "Call before the interpreter ends: threads that are left behind within d5 end their work.");
   m.def("_serve_program", &d5::python::serve_program, "For the loader of Python files.");
   d5::python::bind_core(m);
   d5::python::bind_tensor(m);
@@ -65,7 +65,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_training_validation(m);
   d5::python::bind_level3_distributed(m);
   d5::python::bind_distributed_optimizer(m);
-  m.def("_left_out", &d5::python::left_out, "Buildings that this d5 was built without.");
+  m.def("_left_out", &d5::python::left_out, "Optional parts that this d5 was built without.");
   d5::python::bind_prediction(m);
   d5::python::bind_evaluation(m);
   d5::python::bind_serving(m);

@@ -7,7 +7,8 @@
 namespace d5::python {
 
 void bind_onnx(py::module_& m) {
-  // What a file leaves out is a UserWarning, which `warnings` can filter, or make an error of.
+  // A note about what a loaded file leaves out becomes a UserWarning, which `warnings` can filter
+  // or turn into an error.
   onnx::listen_to_notes([](const std::string& file, const std::string& note) {
     call_python([&] {
       const std::string words = "'" + file + "': " + note;
@@ -15,7 +16,7 @@ void bind_onnx(py::module_& m) {
     });
   });
   py::class_<onnx::Graph, std::shared_ptr<onnx::Graph>> graph(
-      m, "Graph", "Nodes in an order in which they can run; one within a node.");
+      m, "Graph", "Nodes in an executable order; also a graph within a node.");
   py::class_<onnx::Node>(m, "Node", "One call of an operator in a graph.")
       .def_readonly("name", &onnx::Node::name)
       .def_readonly("op_type", &onnx::Node::op_type)
@@ -34,14 +35,14 @@ void bind_onnx(py::module_& m) {
       .def_property_readonly(
           "graphs",
           [](const onnx::Node& node) {
-            // pybind11 has no pointers to const; nothing that Python sees writes to a graph.
+            // pybind11 has no pointers to const; Python never writes to a graph.
             std::map<std::string, std::shared_ptr<onnx::Graph>> graphs;
             for (const auto& [name, graph] : onnx::subgraphs(node)) {
               graphs[name] = std::const_pointer_cast<onnx::Graph>(graph);
             }
             return graphs;
           },
-          "Those that it holds, by attribute.")
+          "Graphs within the node, by attribute.")
       .def("__repr__",
            [](const onnx::Node& node) { return "<d5.Node " + onnx::describe(node) + ">"; });
   const auto names_of = [](const std::vector<onnx::ValueInfo>& values) {
@@ -64,8 +65,8 @@ void bind_onnx(py::module_& m) {
         onnx::expect_none_untranslated(pointers, framework);
       },
       py::arg("nodes"), py::arg("framework"),
-      "Raises Unsupported with all `nodes`, which a translation to `framework` lacks, and the ways "
-      "out; returns where there are none.");
+      "Raises Unsupported with all `nodes`, which a translation to `framework` lacks, and possible "
+      "ways out; returns if there are none.");
 }
 
 }  // namespace d5::python

@@ -10,7 +10,7 @@
 namespace d5::python {
 namespace {
 
-/// All of this process by kind and name; guarded by the GIL.
+/// Entries of this process by kind and name. Guarded by the GIL.
 std::map<std::pair<std::string, std::string>, SharedEntry>& python_entries() {
   static std::map<std::pair<std::string, std::string>, SharedEntry> all;
   return all;
@@ -69,8 +69,8 @@ OwnedName owned_name(const std::string& name, char between, const char* what) {
   const auto place = name.find(between);
   if (place == std::string::npos) {
     throw ValueError(fmt::format(
-        "{} '{}' is no framework's; expected FRAMEWORK{}NAME, of one that d5.register added", what,
-        printable(name), between));
+        "{} '{}' belongs to no framework; expected FRAMEWORK{}NAME, of one that d5.register added",
+        what, printable(name), between));
   }
   return {name.substr(0, place), name.substr(place + 1)};
 }
@@ -111,8 +111,7 @@ void throw_returned(const py::object& part, const char* method, const py::handle
 
 void bind_part_kinds(py::module_& m) {
   m.def("_add_entry", &add_entry, py::arg("kind"), py::arg("name"), py::arg("made"),
-        py::arg("summary"), py::arg("options"),
-        "Adds a part that is written in Python to its registry.");
+        py::arg("summary"), py::arg("options"), "Adds a part in Python to its registry.");
   m.def(
       "_part_kinds",
       [] {
@@ -120,8 +119,8 @@ void bind_part_kinds(py::module_& m) {
         for (const auto& [kind, how] : part_kinds().entries()) all[kind] = {how.base, how.needs};
         return all;
       },
-      "By the words of `d5 list`: the class that a part derives from, or \"\" where it is a "
-      "function, and with how much it is called before its options.");
+      "For each kind, by the words of `d5 list`: the base class of its parts, or \"\" for a "
+      "function, and the number of arguments before its options.");
 }
 
 }  // namespace d5::python

@@ -17,11 +17,11 @@
 
 namespace d5::python {
 
-/// An option of what is written in Python: name, what it is by itself, help.
+/// An option of a part in Python: name, default, help.
 using PythonOption =
     std::tuple<std::string, std::variant<bool, std::int64_t, double, std::string>, std::string>;
 
-/// What a class's `__init__` takes, known at run time alone.
+/// The options of a class's `__init__`, known only at run time.
 struct PythonOptions {
   std::vector<PythonOption> all;
 
@@ -29,14 +29,14 @@ struct PythonOptions {
   [[nodiscard]] py::dict keywords() const;
 };
 
-/// What makes the parts of an entry: a class, or a function. A notebook's cell may put another in
-/// its place.
+/// The callable that makes an entry's parts: a class, or a function. A notebook's cell may replace
+/// it.
 struct PythonEntry {
   std::string name, who;
   PythonOptions options;
   std::shared_ptr<PythonReference> made;
 
-  /// A part, called with what parts of the kind need and the options. With the GIL.
+  /// Makes a part, from what parts of the kind need and the options. Call with the GIL.
   [[nodiscard]] py::object call(const py::tuple& needs, const PythonOptions& own) const;
 
   template <class F>
@@ -51,18 +51,18 @@ struct PythonEntry {
 };
 using SharedEntry = std::shared_ptr<PythonEntry>;
 
-/// A kind of part that can be written in Python and has names.
+/// A kind of named parts that can be written in Python.
 struct PartKind {
-  std::string base;  ///< the class of d5's that one derives from; empty: it is a function
-  int needs = 0;     ///< with how much it is called before its options
-  /// Makes the entry's name known.
+  std::string base;  ///< base class in d5; empty: it is a function
+  int needs = 0;     ///< number of arguments before the options
+  /// Registers the entry.
   std::function<void(const std::string& summary, const SharedEntry& entry)> add;
 };
 /// "optimizer", "sample step", ...: the words of `d5 list`. The files of parts/ add them.
 [[nodiscard]] Registry<PartKind>& part_kinds();
 
-/// `make(entry, needs..., options)` makes a part, with the GIL; `needs` are what parts of the
-/// registry need.
+/// `make(entry, needs..., options)` makes a part, with the GIL; `needs` are the arguments that
+/// parts of the registry require.
 template <class EntryOf, class Make>
 void add_to(Registry<EntryOf>& registry, const std::string& name, const std::string& summary,
             const SharedEntry& entry, const Make& make) {
@@ -73,7 +73,7 @@ void add_to(Registry<EntryOf>& registry, const std::string& name, const std::str
   registry.add(name, EntryOf::template with<PythonOptions>(summary, factory, entry->options));
 }
 
-/// The same as a `PartKind::add`, where all names of the kind are in one registry.
+/// The same as a `PartKind::add`, for a kind with one registry.
 template <class EntryOf, class Make>
 auto adding_to(Registry<EntryOf>& registry, const Make& make) {
   return [&registry, make](const std::string& summary, const SharedEntry& entry) {
@@ -81,27 +81,27 @@ auto adding_to(Registry<EntryOf>& registry, const Make& make) {
   };
 }
 
-/// Whose a framework's own part is, and what it is called there.
+/// The framework of a part, and its name there.
 struct OwnedName {
   std::string framework, name;
 };
-/// Of "FRAMEWORK:NAME". Throws: ValueError.
+/// Reads "FRAMEWORK:NAME". Throws: ValueError.
 [[nodiscard]] OwnedName owned_name(const std::string& name, char between, const char* what);
 
-/// What was made, which knows its name from now on, if it has one.
+/// Sets the name of a new part, if parts of its kind have one.
 [[nodiscard]] py::object named(const py::object& made, const std::string& name);
-/// Throws: TypeError that names what was made instead.
+/// Throws: TypeError that describes what was made instead.
 [[noreturn]] void throw_made_other(const py::handle& object, const std::string& expected);
 
-/// What a class in Python made, which is of the class that C++ knows. It lives as long as this.
+/// The C++ object of a part that a Python class made. It lives as long as this.
 template <class Part>
 std::shared_ptr<Part> expected_part(const py::object& made, const std::string& what) {
   if (!py::isinstance<Part>(made)) throw_made_other(made, what);
   return made.cast<std::shared_ptr<Part>>();
 }
 
-/// A kind whose parts need nothing but their options: `base` is the class that one derives from,
-/// `kind` its word where the registry's is short.
+/// Adds a kind whose parts need only their options: `base` is the base class, `kind` its word if
+/// the registry's is short.
 template <class Part, class EntryOf>
 void add_part_kind(Registry<EntryOf>& registry, const char* base, const char* kind = nullptr) {
   const auto make = [base](const PythonEntry& entry, const PythonOptions& own) {
@@ -113,7 +113,8 @@ void add_part_kind(Registry<EntryOf>& registry, const char* base, const char* ki
                    {.base = base, .needs = 0, .add = adding_to(registry, make)});
 }
 
-/// `d5.one(name, **options)` makes a part of the registry, `d5.all()` are its names.
+/// Binds `d5.one(name, **options)`, which makes a part of the registry, and `d5.all()`, which
+/// returns their names.
 template <class Part, class EntryOf>
 void bind_by_name(py::module_& m, Registry<EntryOf>& registry, const char* one, const char* all) {
   m.def(
@@ -123,22 +124,22 @@ void bind_by_name(py::module_& m, Registry<EntryOf>& registry, const char* one, 
         const py::gil_scoped_release released;
         return std::const_pointer_cast<Part>(registry.at(name).make(settings));
       },
-      py::arg("name"), "One by its name; its options are keywords.");
+      py::arg("name"), "Makes a part by its name; its options are keywords.");
   m.def(all, [&registry] { return registry.names(); });
 }
 
-/// A number for a generator of Python's, drawn here.
+/// A seed for a Python random generator, drawn here.
 [[nodiscard]] std::uint64_t drawn_seed(RandomStream& random);
 
 /// A class that may be derived from without calling its `__init__`.
 void let_derive(const py::object& type);
 
-/// Throws: TypeError, unless what a class in Python made is derived from d5's `base`, which is
-/// written in Python, too.
+/// Throws: TypeError, unless what a Python class made derives from d5's `base`, which is a Python
+/// class, too.
 void expect_derived(const py::object& made, const std::string& base);
 
-/// The method of a part in Python that its class does not have from d5's own; empty if there is
-/// none. With the GIL.
+/// The method that a part's class defines itself instead of inheriting it from d5's; empty if there
+/// is none. Call with the GIL.
 template <class Part>
 [[nodiscard]] py::function override_of(const Part* part, const char* name) {
   const py::object base = py::type::of<Part>();
@@ -148,14 +149,14 @@ template <class Part>
   return inherits ? py::function() : py::get_override(part, name);
 }
 
-/// The method of a part in Python. Throws: TypeError, where there is none, with what was expected.
-/// With the GIL.
+/// The method of a part in Python. Throws: TypeError with what was expected, if there is none. Call
+/// with the GIL.
 template <class Part>
 [[nodiscard]] py::function method_of(const Part* part, const char* name, const char* expected);
 
 [[noreturn]] void throw_lacks_method(const py::object& part, const char* name,
                                      const char* expected);
-/// Throws: TypeError about what a method returned.
+/// Throws: TypeError about a method's result.
 [[noreturn]] void throw_returned(const py::object& part, const char* method,
                                  const py::handle& given, const std::string& expected);
 
@@ -165,7 +166,7 @@ py::function method_of(const Part* part, const char* name, const char* expected)
   throw_lacks_method(py::cast(part), name, expected);
 }
 
-/// What a method returned, arrays by name. Throws: TypeError where it is no dict.
+/// A method's result, arrays by name. Throws: TypeError if it is no dict.
 template <class Part>
 Values returned_arrays(const Part* part, const char* method, const py::object& given,
                        const char* expected = "a dict of arrays by name") {

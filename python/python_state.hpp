@@ -6,7 +6,7 @@
 
 namespace d5::python {
 
-/// What an object in Python carries from step to step: its `state()`, a dict of arrays.
+/// The state that a Python object carries from step to step: its `state()`, a dict of arrays.
 [[nodiscard]] inline ValueMap python_state_of(const PythonReference& self) {
   return call_python([&] {
     const py::object said = self.object.attr("state")();
@@ -14,7 +14,7 @@ namespace d5::python {
   });
 }
 
-/// By its `restore(state)`.
+/// Restores it by `restore(state)`.
 inline void restore_python_state(const PythonReference& self, const ValueMap& state) {
   call_python([&] { self.object.attr("restore")(copy_values(state)); });
 }

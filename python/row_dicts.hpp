@@ -7,10 +7,10 @@
 
 namespace d5::python {
 
-/// Dicts of plain values: what pandas.DataFrame reads.
+/// Dicts of plain values, which pandas.DataFrame reads.
 using RowDicts = py::typing::List<Values>;
 
-/// A row of each; `fill(row, one)` writes it.
+/// A dict per item; `fill(row, one)` writes it.
 template <class All, class Fill>
 RowDicts rows_of(const All& all, const Fill& fill) {
   RowDicts rows;

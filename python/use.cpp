@@ -13,7 +13,7 @@ namespace {
 
 struct User {
   std::thread::id thread;
-  int uses = 0;  // a hook may use again what called it
+  int uses = 0;  // a hook may use its caller again
 };
 
 struct Users {

@@ -5,11 +5,12 @@
 
 namespace d5::python {
 
-/// While it lives, other threads may not use `object`: calls release the GIL, so Python's threads
-/// meet inside d5, where executors, samplers and trainers are for one thread at a time. What the
-/// object lent to Python before is over (`lease_until_next_use`). Made with the GIL.
+/// Reserves `object` for this thread while it lives. Calls release the GIL, so Python's threads
+/// meet inside d5, where executors, samplers and trainers are for one thread at a time. Ends the
+/// leases of what the object lent to Python before (`lease_until_next_use`). Construct with the
+/// GIL.
 ///
-/// Throws: ValueError if another thread is at it; `name` begins the message.
+/// Throws: ValueError if another thread uses it; `name` begins the message.
 class Use {
  public:
   Use(const void* object, const std::string& name);
@@ -21,7 +22,7 @@ class Use {
   const void* object_;
 };
 
-/// Whether a call is at it, in any thread.
+/// Whether a call in any thread uses it.
 [[nodiscard]] bool is_in_use(const void* object);
 
 }  // namespace d5::python

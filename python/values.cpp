@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values between Python and d5.
+// Conversion of values between Python and d5.
 #include <fmt/format.h>
 
 #include "answered.hpp"
@@ -150,7 +150,7 @@ Anything from_attribute(const onnx::Attribute& attribute) {
 
 namespace {
 
-/// What lies in dicts and lists has dotted keys, as in a recipe: a list of plain values is one
+/// Flattens dicts and lists to dotted keys, as in a recipe; a list of plain values becomes one
 /// text.
 void add_setting(Settings& settings, const std::string& key, const py::handle& value) {
   const auto is_nested = [](const py::handle& item) {

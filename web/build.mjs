@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the page: checks the types, bundles, and writes files whose names change with their content.
+// Builds the page: checks the types, bundles, and writes files whose names change with their content.
 //
 // usage: node build.mjs --out FOLDER [--modules FOLDER/node_modules]
-// Exit status 1 if a type is wrong or the page is heavier than it may be.
+// Exit status 1 if a type is wrong or the page is too large.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,13 +12,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 
-/** Bytes after gzip: what all views together may weigh, and what the first one loads. */
+/** Size limits in bytes after gzip: of all views together, and of what the first one loads. */
 const kMostBytes = 300_000;
 const kMostFirstBytes = 40_000;
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const { values: options } = parseArgs({ options: { out: { type: 'string' }, modules: { type: 'string' } } });
-if (!options.out) throw new Error('--out FOLDER: where the page goes');
+if (!options.out) throw new Error('--out FOLDER is missing: the folder of the page');
 const out = path.resolve(options.out);
 const modules = path.resolve(options.modules ?? path.join(here, 'node_modules'));
 const esbuild = createRequire(path.join(modules, 'of.cjs'))('esbuild');
@@ -72,7 +72,7 @@ async function bundle() {
   const outputs = Object.entries(metafile.outputs).map(([file, facts]) => ({ name: path.basename(file), ...facts }));
   const entry = (source) => outputs.find(({ entryPoint }) => entryPoint === source);
   const first = [entry('src/main.ts'), entry('src/style/page.css')];
-  // What the entry imports at once is loaded with it.
+  // Static imports of the entry are loaded with it.
   for (const { imports } of first) {
     for (const { path: file, kind } of imports) {
       if (kind === 'import-statement') first.push(outputs.find(({ name }) => name === path.basename(file)));
@@ -86,7 +86,7 @@ async function bundle() {
   return { outputs, first };
 }
 
-/** Each file packed beside it, as a server sends it. */
+/** Writes a compressed copy beside each file, as a server sends it. */
 function pack({ outputs, first }) {
   const sizes = new Map();
   for (const { name } of outputs.filter(({ name: file }) => !file.endsWith('.txt'))) {
@@ -98,7 +98,7 @@ function pack({ outputs, first }) {
   const told = { all: bytes(outputs), first: bytes(first) };
   console.log(`page: ${Math.ceil(told.all / 1000)} kB after gzip, ${Math.ceil(told.first / 1000)} kB of it for the first view`);
   if (told.all > kMostBytes || told.first > kMostFirstBytes) {
-    console.error(`page: may weigh ${kMostBytes / 1000} kB, and ${kMostFirstBytes / 1000} kB at first`);
+    console.error(`page: the limits are ${kMostBytes / 1000} kB in all, and ${kMostFirstBytes / 1000} kB for the first view`);
     process.exit(1);
   }
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kArtefactAddExamples =
     R"(  d5 artefact add lenet.onnx
-  d5 artefact add *.onnx --format json      digests and sizes, as a manifest wants them)";
+  d5 artefact add *.onnx --format json      digests and sizes, as a manifest needs them)";
 
 struct ArtefactAddOptions : app::OutputOptions {
   std::vector<std::string> files;
@@ -39,7 +39,7 @@ void register_artefact_add(app::Program& program) {
   auto& command =
       program.add("artefact add", "keep a copy of a file under its digest", kArtefactAddExamples,
                   [options] { return run_artefact_add(*options); });
-  command.add_option("FILE", options->files, "what to keep")->required();
+  command.add_option("FILE", options->files, "file to keep")->required();
   app::add_format_options(command, *options);
 }
 

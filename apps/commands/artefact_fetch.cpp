@@ -19,12 +19,12 @@ constexpr const char* kArtefactFetchExamples =
     R"(  d5 artefact fetch https://example.org/lenet.onnx --sha256 9f86d0...
   d5 artefact fetch URL MIRROR --sha256 HEX --name lenet.onnx
                                   several addresses of one file, tried in order
-  d5 artefact fetch --sha256 HEX  one that is there: checked again, its path printed
+  d5 artefact fetch --sha256 HEX  a file that is kept already: verify it and print its path
   d5 artefact fetch URL --sha256 HEX --unpack
-                                  the folder of an archive's files
+                                  unpack an archive and print its folder
 
-Prints the path. Processes that want the same file at once download it once; what was cut off goes
-on. $D5_CACHE_DIR says where artefacts are kept, $D5_ARTEFACT_QUOTA how much of them at most.)";
+Prints the path. Several processes that need the same file share one download. An interrupted
+download resumes. $D5_CACHE_DIR is the folder of the cache, $D5_ARTEFACT_QUOTA its size limit.)";
 
 struct ArtefactFetchOptions {
   Asset asset;
@@ -50,18 +50,20 @@ int run_artefact_fetch(const ArtefactFetchOptions& options) {
 void register_artefact_fetch(app::Program& program) {
   auto options = std::make_shared<ArtefactFetchOptions>();
   auto& command =
-      program.add("artefact fetch", "a file by its digest, downloaded if need be",
+      program.add("artefact fetch", "download a file by its digest, unless it is kept already",
                   kArtefactFetchExamples, [options] { return run_artefact_fetch(*options); });
-  command.add_option("URL", options->asset.urls, "where it may be had: https, http or file");
-  command.add_option("--sha256", options->asset.sha256, "of its bytes")
+  command.add_option("URL", options->asset.urls, "addresses of the file: https, http or file");
+  command.add_option("--sha256", options->asset.sha256, "digest of the file")
       ->option_text("HEX")
       ->required();
-  command.add_option("--name", options->asset.name, "what to call it; else as its address ends")
+  command
+      .add_option("--name", options->asset.name,
+                  "name of the file; by default the end of its address")
       ->option_text("NAME");
-  command.add_option("--bytes", options->bytes, "how many it has")
+  command.add_option("--bytes", options->bytes, "expected size of the file")
       ->transform(app::bytes())
       ->option_text("N");
-  command.add_flag("--unpack", options->unpack, "an archive (tar, zip), into a folder");
+  command.add_flag("--unpack", options->unpack, "unpack an archive (tar, zip) into a folder");
 }
 
 }  // namespace d5::command

@@ -16,11 +16,11 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kArtefactGcExamples =
-    R"(  d5 artefact gc --quota 20GB                   what was used longest ago goes first
-  d5 artefact gc --quota 0 --keep 9f86d0...,...  all but these
+    R"(  d5 artefact gc --quota 20GB                   remove the least recently used first
+  d5 artefact gc --quota 0 --keep 9f86d0...,...  remove all but these
 
-What is left of transfers that nobody goes on with goes too. A link elsewhere, as 'd5 data fetch'
-makes, keeps its file there.)";
+Abandoned partial downloads are removed, too. A hard link elsewhere, as 'd5 data fetch' makes, keeps
+its file there.)";
 
 struct ArtefactGcOptions : app::OutputOptions {
   std::string quota;
@@ -45,12 +45,13 @@ int run_artefact_gc(const ArtefactGcOptions& options) {
 
 void register_artefact_gc(app::Program& program) {
   auto options = std::make_shared<ArtefactGcOptions>();
-  auto& command = program.add("artefact gc", "remove what was used longest ago, down to a quota",
-                              kArtefactGcExamples, [options] { return run_artefact_gc(*options); });
-  command.add_option("--quota", options->quota, "bytes that may stay, as 20GB")
+  auto& command =
+      program.add("artefact gc", "remove the least recently used artefacts, down to a quota",
+                  kArtefactGcExamples, [options] { return run_artefact_gc(*options); });
+  command.add_option("--quota", options->quota, "size that the cache may keep, as 20GB")
       ->option_text("BYTES")
       ->required();
-  command.add_option("--keep", options->keep, "digests that stay in any case")
+  command.add_option("--keep", options->keep, "digests of artefacts to keep in any case")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("HEX,...");

@@ -17,7 +17,7 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kArtefactListExamples =
-    R"(  d5 artefact list                      the one used last first
+    R"(  d5 artefact list                      most recently used first
   d5 artefact list --format json)";
 
 int run_artefact_list(const app::OutputOptions& options) {
@@ -44,7 +44,7 @@ int run_artefact_list(const app::OutputOptions& options) {
 void register_artefact_list(app::Program& program) {
   auto options = std::make_shared<app::OutputOptions>();
   auto& command =
-      program.add("artefact list", "what is kept by digest, how large, when it was used last",
+      program.add("artefact list", "list the artefacts in the cache, with size and last use",
                   kArtefactListExamples, [options] { return run_artefact_list(*options); });
   app::add_format_options(command, *options);
 }

@@ -14,9 +14,9 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kArtefactVerifyExamples =
-    R"(  d5 artefact verify        every digest again; what is wrong is listed
+    R"(  d5 artefact verify        recompute every digest; list what is damaged
 
-The status is 1 if a file is damaged. The next fetch of it downloads it again.)";
+Exit status 1 if a file is damaged. The next fetch downloads it again.)";
 
 int run_artefact_verify(const app::OutputOptions& options) {
   const ArtefactStore store;
@@ -36,7 +36,7 @@ int run_artefact_verify(const app::OutputOptions& options) {
 void register_artefact_verify(app::Program& program) {
   auto options = std::make_shared<app::OutputOptions>();
   auto& command =
-      program.add("artefact verify", "are all artefacts what their digests say",
+      program.add("artefact verify", "check every artefact against its digest",
                   kArtefactVerifyExamples, [options] { return run_artefact_verify(*options); });
   app::add_format_options(command, *options);
 }

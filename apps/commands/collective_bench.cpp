@@ -21,12 +21,12 @@ namespace {
 
 constexpr const char* kCollectiveBenchExamples =
     R"(  mpirun -np 4 d5 {0} bench --out results.json
-                                  all algorithms, interleaved, 4 B to 64 MiB, MPI's own beside them
+                                  all algorithms, interleaved, 4 B to 64 MiB, beside MPI's own
   mpirun -np 4 d5 {0} bench mpi ring --sizes 4B,1MiB
   d5 report results.json --format svg --plot bus_bandwidth-over-size > bandwidth.svg
 
-Algorithm bandwidth is data over time, bus bandwidth what the slowest link carries of it, as
-nccl-tests define them; the time is that of the slowest rank.)";
+Algorithm bandwidth is the data's size over the time. Bus bandwidth scales it to what the slowest
+link carries, as nccl-tests define it. The time is that of the slowest rank.)";
 
 struct CollectiveBenchCommand : app::OutputOptions, app::RunOptions {
   std::vector<std::string> entries, sizes;
@@ -41,7 +41,7 @@ std::vector<std::int64_t> sizes_of(const CollectiveBenchCommand& options) {
   if (!options.deepbench) return sizes;
   const char* data = std::getenv("D5_DATA_DIR");
   if (!data) {
-    throw ValueError("--deepbench: D5_DATA_DIR is not set, the folder above deepbench");
+    throw ValueError("--deepbench: D5_DATA_DIR is not set; it is the folder above deepbench");
   }
   for (const std::int64_t size :
        deepbench_all_reduce_sizes(std::string(data) + "/deepbench/all_reduce.csv")) {
@@ -52,7 +52,7 @@ std::vector<std::int64_t> sizes_of(const CollectiveBenchCommand& options) {
 
 int run_collective_bench(const CollectiveBenchCommand& options, const CollectiveKind& kind) {
   app::apply(options);
-  // Reports of hangs cost a few microseconds a call, so they are asked for here.
+  // Detecting hangs costs a few microseconds per call, so it is on only if an option asks for it.
   const std::string around = app::to_line(options.ranks);
   const auto ranks = around.empty() ? world() : app::ranks_of(options.ranks);
   if (ranks->rank() == 0) app::check_output(options);
@@ -77,22 +77,22 @@ void register_collective_bench(app::Program& program) {
   for (const CollectiveKind& kind : collective_kinds()) {
     auto options = std::make_shared<CollectiveBenchCommand>();
     const char* article = kind.word.front() == 'a' ? "an" : "a";
-    auto& command = program.add(kind.word + " bench",
-                                fmt::format("how fast is {} {}, by size", article, kind.word),
-                                fmt::format(fmt::runtime(kCollectiveBenchExamples), kind.word),
-                                [options, &kind] { return run_collective_bench(*options, kind); });
+    auto& command =
+        program.add(kind.word + " bench", fmt::format("measure {} {}, by size", article, kind.word),
+                    fmt::format(fmt::runtime(kCollectiveBenchExamples), kind.word),
+                    [options, &kind] { return run_collective_bench(*options, kind); });
     command.add_option(
         "NAME", options->entries,
         fmt::format("{0} ('d5 list {0}'), each as NAME[:KEY=VALUE]...; all if left out",
                     kind.plural));
     command
         .add_option("--sizes", options->sizes,
-                    "of the data: 4B,64KiB,1MiB; 4B to 64MiB if left out")
+                    "sizes of the data: 4B,64KiB,1MiB; 4B to 64MiB if left out")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->option_text("A,B,...");
     command.add_flag("--deepbench", options->deepbench,
-                     "DeepBench's sizes, from $D5_DATA_DIR/deepbench/all_reduce.csv");
+                     "use DeepBench's sizes, from $D5_DATA_DIR/deepbench/all_reduce.csv");
     app::add_measure_options(command, options->measuring);
     app::add_rank_options(command, options->ranks);
     app::add_process_options(command, *options);

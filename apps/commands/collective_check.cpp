@@ -24,8 +24,8 @@ constexpr const char* kCollectiveCheckExamples =
                                                 mpirun --oversubscribe)
   mpirun -np 2 d5 {0} check mpi mine --load ./mine.so
 
-{1}, several under way at once; messages and bytes as
-the algorithm's formula says.)";
+Checks {1}, several calls in
+flight at once, and messages and bytes against the algorithm's formula.)";
 
 int run_collective_check(const CollectiveCheckOptions& options, const CollectiveKind& kind) {
   app::apply(options);
@@ -40,7 +40,8 @@ int run_collective_check(const CollectiveCheckOptions& options, const Collective
   for (auto& result : results) result.command += app::to_line(options.ranks);
   const int status = ranks->rank() == 0 ? app::publish(std::move(results), options)
                                         : exit_status(results, options.if_unsupported);
-  // A rank that exits with a failure while rank 0 still prints would end the job under its hands.
+  // A rank that exits with a failure while rank 0 still prints would end the job before the output
+  // is complete.
   ranks->barrier();
   return status;
 }
@@ -52,10 +53,10 @@ void register_collective_check(app::Program& program) {
     auto options = std::make_shared<CollectiveCheckOptions>();
     const char* article = kind.word.front() == 'a' ? "an" : "a";
     const std::string what =
-        kind.reduces() ? "Sums within rounding, the same bits on all ranks, maxima and minima"
-                       : "The right elements on every rank";
+        kind.reduces() ? "sums within rounding, the same bits on all ranks, maxima and minima"
+                       : "the right elements on every rank";
     auto& command = program.add(
-        kind.word + " check", fmt::format("is {} {} right, on all ranks", article, kind.word),
+        kind.word + " check", fmt::format("validate {} {} on all ranks", article, kind.word),
         fmt::format(fmt::runtime(kCollectiveCheckExamples), kind.word, what),
         [options, &kind] { return run_collective_check(*options, kind); });
     app::add_entry_check_options(command, *options, kind.plural);

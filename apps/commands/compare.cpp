@@ -21,20 +21,21 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kCompareExamples =
-    R"(  d5 compare old.json new.json                  every number that both files hold, new / old
+    R"(  d5 compare old.json new.json                  every number in both files, as new / old
   d5 compare old.json new.json --fail-above 1.05
-                                                exit status 0 where nothing can be 5% worse, 1 where
-                                                something surely is, 3 where it cannot tell
+                                                exit status 0 only if every number is certainly less
+                                                than 5% worse; 1 if one is certainly worse; 3 if
+                                                noise hides the answer
   d5 compare old.json new.json --only batch_time --fail-above 1.05
-                                                of two trainings, what was timed often enough to judge
+                                                judge a metric that has enough samples
   d5 compare "Gemm 64x64 64x64" "MatMul 64x64 64x64"
                                                 two operators, run now, interleaved
   d5 compare lenet lenet --framework reference,torch --fail-above 1 --retry 2
-                                                two networks; A in the first framework, B in the
+                                                two networks, A in the first framework and B in the
                                                 second; measured again if noise hides the answer
 
 Two results files were not measured interleaved, so their intervals are joined conservatively. Only
-running both now, interleaved, is proof against a machine that changes.)";
+running both now, interleaved, rules out that the machine changed.)";
 
 struct CompareOptions : app::OutputOptions, app::RunOptions {
   std::string a, b;
@@ -49,13 +50,13 @@ bool is_results_file(const std::string& word) {
   return word.ends_with(".json") || word.ends_with(".JSON");
 }
 
-/// Something that failed is one, whatever else cannot be told.
+/// Joins two exit statuses: a failure wins over one that cannot tell.
 int joined(int status, int other) {
   if (status == app::kFailed || other == app::kFailed) return app::kFailed;
   return std::max(status, other);
 }
 
-/// What the gate did not find to hold, on stderr.
+/// Prints on stderr the comparisons that did not pass the gate.
 int report(const std::vector<GateFinding>& findings, double limit) {
   int status = app::kPassed;
   for (const auto& finding : findings) {
@@ -100,7 +101,7 @@ int run_subjects(const CompareOptions& options) {
   return joined(status, report({finding}, options.fail_above));
 }
 
-/// Results files were measured already: what measuring takes is refused beside them.
+/// Refuses options that affect a measurement: results files are measured already.
 void refuse_options_of_subjects(const CLI::App& command) {
   for (const auto* option : command.get_options()) {
     const std::string name = option->get_name();
@@ -108,40 +109,38 @@ void refuse_options_of_subjects(const CLI::App& command) {
                           name == "--format" || name == "--quiet";
     if (option->count() == 0 || of_files) continue;
     throw ValueError(
-        name == "--out"
-            ? "compare: a comparison of files is derived, and no record of its own; to keep it, "
-              "use --format json > FILE"
+        name == "--out" ? "compare: a comparison of files is no record of its own; to keep it, use "
+                          "--format json > FILE"
         : name == "--metrics"
-            ? "compare: --metrics measures more of subjects that run now; of results files --only "
-              "says which metrics to compare"
-            : fmt::format("compare: {} is of subjects that run now, but A and B are results files",
+            ? "compare: --metrics measures more of subjects that run now; use --only to choose "
+              "metrics of results files"
+            : fmt::format("compare: {} is for subjects that run now, but A and B are results files",
                           name));
   }
 }
 
-/// What the command would ignore. Throws: ValueError.
+/// Throws: ValueError for an option that the command would ignore.
 void check_usage(const CLI::App& command, const CompareOptions& options) {
   for (const std::string& word : {options.a, options.b}) app::expect_no_database(word);
   if (options.retries > 0 && options.fail_above == 0) {
-    throw ValueError("compare: --retry measures again where --fail-above cannot tell; give both");
+    throw ValueError("compare: --retry measures again if --fail-above cannot tell; give both");
   }
   const bool a_is_file = is_results_file(options.a), b_is_file = is_results_file(options.b);
   if (a_is_file != b_is_file) {
-    throw ValueError(
-        fmt::format("compare: '{}' is a results file and '{}' is none; give two results files, or "
-                    "two subjects",
-                    printable(a_is_file ? options.a : options.b),
-                    printable(a_is_file ? options.b : options.a)));
+    throw ValueError(fmt::format(
+        "compare: '{}' is a results file and '{}' is not; give two results files, or two subjects",
+        printable(a_is_file ? options.a : options.b),
+        printable(a_is_file ? options.b : options.a)));
   }
   if (a_is_file) return refuse_options_of_subjects(command);
   if (!options.only.empty()) {
     throw ValueError(
-        "compare: --only chooses metrics of results files; --metrics says what else to measure of "
+        "compare: --only chooses metrics of results files; use --metrics to measure more of "
         "subjects");
   }
   const bool batch_given = command.get_option("--batch")->count() > 0;
   if (batch_given && !is_network(options.a) && !is_network(options.b)) {
-    throw ValueError("compare: --batch is of networks; the shapes of an operator say its own");
+    throw ValueError("compare: --batch is for networks; an operator's shapes include its batch");
   }
 }
 
@@ -155,31 +154,33 @@ int run_compare(const CompareOptions& options) {
 
 void register_compare(app::Program& program) {
   auto options = std::make_shared<CompareOptions>();
-  auto& command = program.add("compare", "two results files, or two subjects run interleaved",
-                              kCompareExamples, [options] { return run_compare(*options); });
+  auto& command =
+      program.add("compare", "compare two results files, or two subjects, run interleaved",
+                  kCompareExamples, [options] { return run_compare(*options); });
   command.parse_complete_callback([options, &command] { check_usage(command, *options); });
-  command.add_option("A", options->a, "results file, operator case, or network: the base")
+  command.add_option("A", options->a, "base: a results file, an operator case, or a network")
       ->required();
-  command.add_option("B", options->b, "what is compared with it")->required();
+  command.add_option("B", options->b, "subject that is compared with A")->required();
   command
       .add_option(
           "--fail-above", options->fail_above,
-          "exit with 0 only if B is surely at most RATIO times as bad as A, with 1 if it is "
-          "surely worse, with 3 if noise or mistrust hides it")
+          "gate: exit with 0 only if B is certainly at most RATIO times as bad as A, with 1 if it "
+          "is certainly worse, with 3 if noise or a mistrusted record hides the answer")
       ->transform(app::positive_number())
       ->option_text("RATIO");
   command
-      .add_option("--retry", options->retries,
-                  "measure subjects again, with twice the samples, where --fail-above cannot tell")
+      .add_option(
+          "--retry", options->retries,
+          "times to measure subjects again, with twice the samples, if --fail-above cannot tell")
       ->transform(app::whole_number(0, 10))
       ->option_text("N");
-  command.add_option("--batch", options->batch, "of networks")
+  command.add_option("--batch", options->batch, "batch size of networks")
       ->transform(app::whole_number(1))
       ->option_text("N");
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);
   app::add_metrics_option(command, *options);
-  command.add_option("--only", options->only, "compare these metrics alone, of results files")
+  command.add_option("--only", options->only, "metrics of results files to compare")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...");

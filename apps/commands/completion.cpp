@@ -27,14 +27,14 @@ using app::OptionWords;
 using Commands = std::vector<CommandWords>;
 
 constexpr const char* kCompletionExamples =
-    R"(  source <(d5 completion bash)               for this shell; in ~/.bashrc for all
+    R"(  source <(d5 completion bash)               this shell; put it into ~/.bashrc for all shells
   d5 completion zsh > "${fpath[1]}/_d5"
   d5 completion fish > ~/.config/fish/completions/d5.fish
 
 An installed d5 brings all three.)";
 
-/// Between single quotes of any shell. None of them reads an apostrophe there alike: it becomes the
-/// typographic one.
+/// Quotes text with single quotes for any shell. Shells escape apostrophes differently, so an
+/// apostrophe becomes a typographic one.
 std::string quoted(std::string text) {
   for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos;) {
     text.replace(at, 1, "’");
@@ -47,7 +47,7 @@ std::vector<std::string> names_in(Registry<T>& (*registry)()) {
   return registry().names();
 }
 
-/// Nothing is loaded for them.
+/// Frameworks are not loaded for these.
 std::vector<std::string> framework_names() {
   std::vector<std::string> names{"all", "auto"};
   for (const auto& info : frameworks()) names.push_back(info.name);
@@ -70,15 +70,15 @@ app::CarriedValues all_carried_values() {
   return values;
 }
 
-/// The values that d5 carries for an option or a positional word of this name, which also takes
-/// others, such as files.
+/// The names that d5 carries for an option or a positional word of this name. The option may take
+/// other values, too, such as files.
 std::vector<std::string> carried_values(const std::string& name) {
   static const app::CarriedValues kValues = all_carried_values();
   const auto place = kValues.find(name);
   return place == kValues.end() ? std::vector<std::string>() : place->second();
 }
 
-/// The tree with the values that d5 carries among the choices.
+/// The command tree, with the names that d5 carries added to the choices.
 Commands with_carried_values(Commands commands) {
   for (auto& command : commands) {
     for (auto& option : command.options) {
@@ -88,7 +88,7 @@ Commands with_carried_values(Commands commands) {
   return commands;
 }
 
-/// What may follow a command: those below it, the words that it takes one of, its options.
+/// The words that may follow a command: its sub-commands, its positional choices, its options.
 std::vector<std::string> command_names(const CommandWords& command) {
   std::vector<std::string> names = command.children;
   for (const auto& option : command.options) {
@@ -101,7 +101,7 @@ std::vector<std::string> command_names(const CommandWords& command) {
   return names;
 }
 
-/// CompletionOptions with choices; one of a name has the same in all commands that have it.
+/// Options with choices. An option has the same choices in every command that has it.
 std::map<std::string, std::vector<std::string>> choices_of(const Commands& commands) {
   std::map<std::string, std::vector<std::string>> choices;
   for (const auto& command : commands) {
@@ -121,7 +121,7 @@ std::string below(const std::string& path, const std::string& child) {
   return path.empty() ? child : path + " " + child;
 }
 
-/// The patterns of a `case` on "$path $word" that say that a word is a command.
+/// Patterns of a `case` on "$path $word" that match commands.
 std::string path_patterns(const Commands& commands) {
   std::vector<std::string> patterns;
   for (const auto& command : commands) {
@@ -154,14 +154,14 @@ _d5() {
   }
   return text + R"(      esac ;;
   esac
-  local before="${current%"${current##*,}"}" # of a list: what stands before its last comma
+  local before="${current%"${current##*,}"}" # the part of a list before its last comma
   COMPREPLY=($(compgen -P "$before" -W "$words" -- "${current##*,}"))
 }
 complete -o default -F _d5 d5
 )";
 }
 
-/// "name:what it is" for zsh, where a colon in the name would end it.
+/// "name:summary" for zsh, with colons in the name escaped.
 std::string described(const std::string& name, const std::string& what) {
   return quoted(name + ":" + what);
 }
@@ -253,7 +253,7 @@ void register_completion(app::Program& program) {
   static constexpr std::pair<const char*, Shell> kShells[] = {
       {"bash", bash}, {"zsh", zsh}, {"fish", fish}};
   auto shell = std::make_shared<Shell>();
-  auto& command = program.add("completion", "what the Tab key completes in a shell",
+  auto& command = program.add("completion", "print a shell's completion script",
                               kCompletionExamples, [&program, shell] {
                                 const Commands all = app::commands_of(program.tree());
                                 fmt::print("{}", (*shell)(with_carried_values(all)));
@@ -263,7 +263,7 @@ void register_completion(app::Program& program) {
   command
       .add_option_function<std::string>(
           "SHELL", [shells, shell](const std::string& name) { *shell = shells.at(name); },
-          "bash, zsh or fish")
+          "shell: bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember(std::vector<std::string>{"bash", "zsh", "fish"}))
       ->option_text("bash|zsh|fish");

@@ -13,9 +13,9 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kDataBenchExamples =
-    R"(  d5 data bench mnist             a batch in order and shuffled, interleaved, with the ratio
+    R"(  d5 data bench mnist             batches in order and shuffled, interleaved, with the ratio
   d5 data bench cifar-10 --batch 128 --sampler shuffle
-  d5 data bench train.tar --loader-threads 2   what 'd5 data convert' wrote, read ahead
+  d5 data bench train.tar --loader-threads 2   a file of 'd5 data convert', read ahead
   d5 data bench "synthetic:fields=x float32 3x224x224 normal" --batch 1)";
 
 struct DataBenchOptions : app::OutputOptions, app::RunOptions {
@@ -37,23 +37,24 @@ int run_data_bench(const DataBenchOptions& options) {
 
 void register_data_bench(app::Program& program) {
   auto options = std::make_shared<DataBenchOptions>();
-  auto& command = program.add("data bench", "how fast are a data set's batches", kDataBenchExamples,
-                              [options] { return run_data_bench(*options); });
+  auto& command = program.add("data bench", "measure how fast a data set yields batches",
+                              kDataBenchExamples, [options] { return run_data_bench(*options); });
   command
       .add_option("DATASET", options->words,
-                  "a data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...; "
-                  "its training part")
+                  "data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...; "
+                  "its training part is read")
       ->required();
-  command.add_option("--batch", options->bench.batch_size, "samples in a batch")
+  command.add_option("--batch", options->bench.batch_size, "samples per batch")
       ->transform(app::whole_number(1))
       ->option_text("N");
-  command.add_option("--sampler", options->bench.samplers, "side by side ('d5 list samplers')")
+  command
+      .add_option("--sampler", options->bench.samplers, "samplers to compare ('d5 list samplers')")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...");
   command
       .add_option("--loader-threads", options->bench.loader_threads,
-                  "threads that read ahead, of each sampler; 0: none")
+                  "threads per sampler that read ahead; 0: none")
       ->transform(app::whole_number(0, 1024))
       ->option_text("N");
   app::add_measure_options(command, options->bench.measuring);

@@ -23,13 +23,13 @@ constexpr const char* kDataConvertExamples =
   d5 data convert train.tar train.npz --to npz:compression=deflate
   d5 data convert 'theirs-*.tar:format.fields=jpg,cls' mine.safetensors
 
-The formats, told by the file's ending or --to, are those of 'd5 list containers'; '... containers
-NAME' has their options. What was written is trained from as the data set 'container':
+The file's ending or --to chooses the format. 'd5 list containers' lists the formats, '... containers
+NAME' their options. The data set 'container' reads such files:
   d5 data show train.tfrecord     d5 data verify train.tar     d5 data bench train.tar
   d5 data show container:train=train.tar:test=test.tar
 and in a recipe: dataset: {name: container, train: train.tar, test: test.tar}
 
-Files take their names when all are written: Ctrl-C leaves what was there before.)";
+Files take their names once all are written: Ctrl-C leaves the old ones in place.)";
 
 struct DataConvertOptions : app::OutputOptions {
   std::string source, destination, part = "train", to;
@@ -66,39 +66,42 @@ int run_data_convert(const DataConvertOptions& options) {
 void register_data_convert(app::Program& program) {
   auto options = std::make_shared<DataConvertOptions>();
   auto& command =
-      program.add("data convert", "write a data set into files of another format",
+      program.add("data convert", "convert a data set to files of another format",
                   kDataConvertExamples, [options] { return run_data_convert(*options); });
   command
       .add_option("SOURCE", options->source,
-                  "a data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...")
+                  "data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...")
       ->required();
-  command.add_option("FILE", options->destination, "what is written; of shards the whole's name")
+  command
+      .add_option("FILE", options->destination,
+                  "file to write; with --shards the name that the shards' names derive from")
       ->required();
-  command.add_option("--part", options->part, "which part of the data set")
+  command.add_option("--part", options->part, "part of the data set")
       ->transform(app::one_of({{"train", "train"}, {"test", "test"}}))
       ->option_text("train|test");
   command
       .add_option("--to", options->to,
-                  "the format ('d5 list containers') with options; else as FILE ends")
+                  "format ('d5 list containers') with options; by default by FILE's ending")
       ->option_text("NAME[:KEY=VALUE]...");
   auto* const shards = command
                            .add_option("--shards", options->convert.shards,
-                                       "so many files, called FILE-00000-of-N and so on")
+                                       "number of files, called FILE-00000-of-N and so on")
                            ->transform(app::whole_number(1))
                            ->option_text("N");
-  auto* const samples =
-      command.add_option("--shard-samples", options->convert.shard_samples, "no more in a file")
-          ->transform(app::whole_number(1))
-          ->option_text("N")
-          ->excludes(shards);
+  auto* const samples = command
+                            .add_option("--shard-samples", options->convert.shard_samples,
+                                        "maximum number of samples per file")
+                            ->transform(app::whole_number(1))
+                            ->option_text("N")
+                            ->excludes(shards);
   command
       .add_option("--shard-bytes", options->convert.shard_bytes,
-                  "a file ends with the sample that reaches it, such as 256MiB")
+                  "size at which a file ends, such as 256MiB")
       ->transform(app::bytes())
       ->option_text("SIZE")
       ->excludes(shards)
       ->excludes(samples);
-  command.add_option("--seed", options->convert.draw.seed, "of random steps, if there are any")
+  command.add_option("--seed", options->convert.draw.seed, "seed of random preprocessing steps")
       ->transform(app::natural_number())
       ->option_text("N");
   app::add_load_option(command, options->load);

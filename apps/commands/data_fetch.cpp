@@ -13,12 +13,12 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kDataFetchExamples =
-    R"(  d5 data fetch cifar-10          into the user's cache, where the data set finds it
+    R"(  d5 data fetch cifar-10          download to the user's cache, where the data set finds it
   d5 data fetch mnist --to DIR
   d5 data fetch mnist --mirror https://mirror.example.org/mnist/
 
-Files that are there and right are left alone; a fetch that was interrupted goes on. Every file is
-checked. Without a network the message says which file, with which checksum, goes where.)";
+Files that exist and are right are kept. An interrupted download resumes. Every file is checked.
+Without a network connection the message names each file, its checksum, and where to put it.)";
 
 struct DataFetchOptions : app::OutputOptions {
   std::string name, to, mirror;
@@ -41,14 +41,15 @@ int run_data_fetch(const DataFetchOptions& options) {
 
 void register_data_fetch(app::Program& program) {
   auto options = std::make_shared<DataFetchOptions>();
-  auto& command = program.add("data fetch", "download a data set, checked", kDataFetchExamples,
-                              [options] { return run_data_fetch(*options); });
-  command.add_option("NAME", options->name, "the data set ('d5 data list')")->required();
-  command.add_option("--to", options->to, "the folder for its files; else the user's cache")
+  auto& command = program.add("data fetch", "download a data set and verify its checksums",
+                              kDataFetchExamples, [options] { return run_data_fetch(*options); });
+  command.add_option("NAME", options->name, "data set ('d5 data list')")->required();
+  command.add_option("--to", options->to, "folder for its files; by default the user's cache")
       ->option_text("DIR");
   command
-      .add_option("--mirror", options->mirror,
-                  "tried first: what the files' names are put behind; https, http or file")
+      .add_option(
+          "--mirror", options->mirror,
+          "address to try first, which the files' names are appended to; https, http or file")
       ->option_text("URL");
   app::add_quiet_option(command, *options);
 }

@@ -15,9 +15,9 @@ namespace {
 constexpr const char* kDataListExamples =
     R"(  d5 data list
   d5 data list --format json
-  d5 list datasets cifar-10       its options
+  d5 list datasets cifar-10       options of a data set
 
-Folders are looked for in $D5_DATA_DIR, then in the user's cache.)";
+Data sets are searched in $D5_DATA_DIR, then in the user's cache.)";
 
 struct DataListOptions : app::OutputOptions {
   std::vector<std::string> load;
@@ -55,7 +55,7 @@ int run_data_list(const DataListOptions& options) {
 
 void register_data_list(app::Program& program) {
   auto options = std::make_shared<DataListOptions>();
-  auto& command = program.add("data list", "data sets: how large, by what licence, where they are",
+  auto& command = program.add("data list", "list data sets, with size, licence and location",
                               kDataListExamples, [options] { return run_data_list(*options); });
   app::add_load_option(command, options->load);
   app::add_format_options(command, *options);

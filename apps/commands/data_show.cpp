@@ -18,7 +18,7 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kDataShowExamples =
-    R"(  d5 data show mnist              fields, samples a class, the first samples
+    R"(  d5 data show mnist              fields, samples per class, the first samples
   d5 data show mnist:subset=sample --what classes --format csv
   d5 data show cifar-10 --part test --samples 10 --pictures DIR
   d5 data show "synthetic:fields=x float32 3x4 normal")";
@@ -44,7 +44,8 @@ int run_data_show(const DataShowOptions& options) {
   const auto part = open_part(options.words, options.part, app::ctrl_c());
   const bool all = options.what == What::all;
   if (all && !is_for_people(options.format)) {
-    throw ValueError("data show: one list is printed for programs; choose it, as in --what fields");
+    throw ValueError(
+        "data show: a program's format holds one list; choose it, as in --what fields");
   }
   if (all) {
     app::print_wrapped(
@@ -72,25 +73,27 @@ int run_data_show(const DataShowOptions& options) {
 
 void register_data_show(app::Program& program) {
   auto options = std::make_shared<DataShowOptions>();
-  auto& command = program.add("data show", "what a data set holds", kDataShowExamples,
-                              [options] { return run_data_show(*options); });
+  auto& command = program.add("data show", "show a data set's fields, classes and first samples",
+                              kDataShowExamples, [options] { return run_data_show(*options); });
   command
       .add_option("DATASET", options->words,
-                  "a data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...")
+                  "data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...")
       ->required();
-  command.add_option("--part", options->part, "which part of it")
+  command.add_option("--part", options->part, "part of the data set")
       ->transform(app::one_of({{"train", "train"}, {"test", "test"}}))
       ->option_text("train|test");
-  command.add_option("--what", options->what, "one list alone")
+  command.add_option("--what", options->what, "list to show; all if left out")
       ->transform(app::one_of(std::map<std::string, What>{{"all", What::all},
                                                           {"fields", What::fields},
                                                           {"classes", What::classes},
                                                           {"samples", What::samples}}))
       ->option_text("all|fields|classes|samples");
-  command.add_option("--samples", options->samples, "how many of the first ones")
+  command.add_option("--samples", options->samples, "number of samples to show, from the first")
       ->transform(app::whole_number(0))
       ->option_text("N");
-  command.add_option("--pictures", options->pictures, "writes their images there, as PNG files")
+  command
+      .add_option("--pictures", options->pictures,
+                  "folder to write the samples' images to, as PNG files")
       ->option_text("DIR");
   app::add_load_option(command, options->load);
   app::add_format_options(command, *options);

@@ -15,18 +15,18 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kDataVerifyExamples =
-    R"(  d5 data verify mnist            checksums, where they are published, and a whole read
+    R"(  d5 data verify mnist            compare published checksums, read every sample
   d5 data verify cifar-10:data=DIR
   d5 data verify files:data=list.txt
 
-The status is 1 if a file is wrong or a sample cannot be read.)";
+Exit status 1 if a file is wrong or a sample cannot be read.)";
 
 struct DataVerifyOptions : app::OutputOptions {
   std::string words;
   std::vector<std::string> load;
 };
 
-/// Adds what is known of the published files; false where one is wrong.
+/// Adds rows for the files with published checksums. Returns false if one is wrong.
 bool add_files(const EntryChoice& choice, TextTable& table) {
   if (!published_data().find(choice.name)) return true;
   std::string folder = choice.settings.text("data", "");
@@ -40,7 +40,7 @@ bool add_files(const EntryChoice& choice, TextTable& table) {
   return right;
 }
 
-/// Reads a part whole; false where it cannot be.
+/// Reads every sample of a part. Returns false if one cannot be read.
 bool add_part(const std::shared_ptr<const Dataset>& part, TextTable& table) {
   if (!part) return true;
   try {
@@ -76,11 +76,11 @@ int run_data_verify(const DataVerifyOptions& options) {
 
 void register_data_verify(app::Program& program) {
   auto options = std::make_shared<DataVerifyOptions>();
-  auto& command = program.add("data verify", "is a data set whole and right", kDataVerifyExamples,
-                              [options] { return run_data_verify(*options); });
+  auto& command = program.add("data verify", "check a data set's files, and read every sample",
+                              kDataVerifyExamples, [options] { return run_data_verify(*options); });
   command
       .add_option("DATASET", options->words,
-                  "a data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...")
+                  "data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...")
       ->required();
   app::add_load_option(command, options->load);
   app::add_format_options(command, *options);

@@ -19,10 +19,10 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kEnvExamples = R"(  d5 env                          for people
-  d5 env --format json            the record that stands in every results file
-  d5 env --peak                   what it can do at most, measured once; then 'op bench' gives
-                                  shares of it)";
+constexpr const char* kEnvExamples = R"(  d5 env                          readable text
+  d5 env --format json            the record that every results file contains
+  d5 env --peak                   measure the machine's peak performance, once; 'op bench' then
+                                  reports shares of it)";
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
@@ -86,10 +86,12 @@ struct EnvOptions : app::OutputOptions {
   bool peak = false;
 };
 
-/// On one thread and on all: how d5 computes most often.
+/// Measures on one thread and on all, which are what most runs use.
 void measure_peaks() {
   const int all = threads();
-  app::say("note: the peak is right where nothing else runs; measured again, the highest is kept");
+  app::say(
+      "note: a peak is right only on an otherwise idle machine; if it is measured again, the "
+      "highest is kept");
   for (const int count : all == 1 ? std::vector{1} : std::vector{1, all}) {
     set_threads(count);
     (void)measure_machine_peak();
@@ -98,7 +100,7 @@ void measure_peaks() {
 
 int run_env(const EnvOptions& options) {
   if (options.peak) measure_peaks();
-  (void)loadable_frameworks();  // which they are, and why others are not
+  (void)loadable_frameworks();  // reports why others cannot be loaded
   const Results results{environment(), {}};
   if (options.format == Format::json) {
     fmt::print("{}\n", to_json(results));
@@ -113,12 +115,11 @@ int run_env(const EnvOptions& options) {
 
 void register_env(app::Program& program) {
   auto options = std::make_shared<EnvOptions>();
-  auto& command = program.add("env", "what this machine is, what was found, what is absent and why",
+  auto& command = program.add("env", "describe this machine, its libraries and frameworks",
                               kEnvExamples, [options] { return run_env(*options); });
-  command.add_flag(
-      "--peak", options->peak,
-      "measure the machine's peak for shares of it and rooflines; it is kept, and takes "
-      "some seconds on a machine that does nothing else");
+  command.add_flag("--peak", options->peak,
+                   "measure the machine's peak, for shares of it and rooflines, and keep it; takes "
+                   "some seconds on an otherwise idle machine");
   app::add_output_options(command, *options);
 }
 

@@ -17,24 +17,24 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kListExamples =
-    R"(  d5 list                         all kinds, with how many there are
-  d5 list operators               of ONNX's cases how many pass in each framework, ∇ where it has
-                                  the gradient; nothing is loaded for it
-  d5 list operators Conv          with opsets, and the element types of forward and backward
+    R"(  d5 list                         all kinds, with the number of entries
+  d5 list operators               ONNX's test cases that pass in each framework; ∇ marks a gradient;
+                                  frameworks are not loaded
+  d5 list operators Conv          opsets, and element types of forward and backward
   d5 list operators --framework all --format csv
-                                  all of it, of every framework that can be loaded
+                                  everything that each loadable framework supports
   d5 list optimizers --format json
-  d5 list optimizers adam         what it may be told, as in a recipe or in Python
+  d5 list optimizers adam         options, as in a recipe or in Python
   d5 list optimizers torch/adam
-  d5 list schedules cosine        of a hyper-parameter, in a recipe's optimizer
-  d5 list samplers --load ./mine.so             with those of a library of your own)";
+  d5 list schedules cosine        a schedule of a hyper-parameter, for a recipe's optimizer
+  d5 list samplers --load ./mine.so             with the samplers of your own library)";
 
 struct ListOptions : app::OutputOptions {
   std::string kind, name;
   std::vector<std::string> frameworks, load;
 };
 
-/// These alone are loaded. Throws: what loading one throws.
+/// Loads these frameworks alone. Throws: as loading one of them.
 TextTable frameworks_named(const std::vector<std::string>& words) {
   if (std::ranges::count(words, "all") > 0) return app::table_of(app::loadable_frameworks());
   std::vector<Framework*> named;
@@ -67,7 +67,7 @@ void print_entry(const app::ListedKind& kind, const ListOptions& options) {
   }
 }
 
-/// People get a matrix; programs, and who asks for one operator, all that is known.
+/// Prints a matrix for people; every detail for programs, and for one operator.
 void print_operators(const ListOptions& options) {
   const auto rows = supported_operators(options.frameworks);
   if (std::ranges::count(options.frameworks, "all") > 0) app::say_what_cannot_be_loaded();
@@ -87,8 +87,7 @@ int run_list(const ListOptions& options) {
     return app::kPassed;
   }
   if (!options.frameworks.empty()) {
-    throw ValueError(
-        "--framework is of 'd5 list operators|frameworks'; other lists hold what there is");
+    throw ValueError("--framework works with 'd5 list operators' and 'd5 list frameworks' alone");
   }
   if (options.kind.empty()) {
     app::print(overview(), options.format);
@@ -112,14 +111,15 @@ int run_list(const ListOptions& options) {
 
 void register_list(app::Program& program) {
   auto options = std::make_shared<ListOptions>();
-  auto& command = program.add("list", "operators, frameworks, networks ... and who supports what",
+  auto& command = program.add("list", "list operators, frameworks, networks and other entries",
                               kListExamples, [options] { return run_list(*options); });
-  command.add_option("KIND", options->kind, "what to list; all kinds if left out");
-  command.add_option("NAME", options->name, "shows one entry: its options, their types, defaults");
+  command.add_option("KIND", options->kind, "kind of entries to list; all kinds if left out");
+  command.add_option("NAME", options->name,
+                     "entry to show, with its options, their types and defaults");
   command
       .add_option("--framework", options->frameworks,
-                  "of operators and frameworks: what these have, which are loaded for it; all: "
-                  "every one that can be loaded")
+                  "frameworks to load and show, for operators and frameworks; all: every loadable "
+                  "framework")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...")

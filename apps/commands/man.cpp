@@ -18,7 +18,7 @@ constexpr const char* kManExamples =
     R"(  d5 man | man -l -                          the manual of all commands, made from their help
   d5 man > d5.1)";
 
-/// Text for troff: no word of it is a request or an escape.
+/// Escapes text for troff, so that no word of it is a request or an escape.
 std::string roff(const std::string& text) {
   std::string result;
   bool line_begins = true;
@@ -27,7 +27,7 @@ std::string roff(const std::string& text) {
     if (c == '\\') {
       result += "\\e";
     } else if (c == '-') {
-      result += "\\-";  // as typed: a bare one becomes a hyphen
+      result += "\\-";  // troff prints a bare one as a hyphen
     } else {
       result += c;
     }
@@ -36,7 +36,7 @@ std::string roff(const std::string& text) {
   return result;
 }
 
-/// Lines as they stand.
+/// Lines that troff does not fill.
 std::string verbatim(const std::string& text) { return ".nf\n" + roff(text) + "\n.fi\n"; }
 
 std::string entry(const OptionWords& option) {
@@ -66,7 +66,7 @@ std::string section(const CommandWords& command) {
   return text;
 }
 
-/// Groups that several commands share, each option once.
+/// Options of the groups that several commands share, each once.
 std::string shared_options(const std::vector<CommandWords>& commands) {
   std::string text;
   std::set<std::string> groups;
@@ -103,7 +103,7 @@ int run_man(const app::Program& program) {
 }  // namespace
 
 void register_man(app::Program& program) {
-  program.add("man", "this program's manual page", kManExamples,
+  program.add("man", "print d5's manual page", kManExamples,
               [&program] { return run_man(program); });
 }
 

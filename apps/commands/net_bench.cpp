@@ -21,30 +21,31 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kNetBenchExamples =
-    R"(  d5 net bench lenet --batch 64                 inference, and what the executor adds
+    R"(  d5 net bench lenet --batch 64                 inference time, and the executor's overhead
   d5 net bench lenet resnet-18 --batch 1,4..64*4 --out batches.json
-                                                each size of batch; 'd5 report batches.json
-                                                --format svg --plot sample_rate-over-batch'
+                                                several batch sizes; plot them with 'd5 report
+                                                batches.json --format svg
+                                                --plot sample_rate-over-batch'
   d5 net bench lenet --samples 1000 --metrics latency_p90,latency_p99,overhead_share
-                                                how slow the slow runs are
+                                                tail latencies
   d5 net bench lenet --framework reference,torch --training
                                                 a training step with SGD too, side by side
   d5 net bench model.onnx --training --loss cross_entropy
-                                                of a file, which has no loss of its own
-  d5 net bench resnet-50 --framework all,auto   every framework, their own executors, and the mixture
+                                                add a loss to a file, which has none
+  d5 net bench resnet-50 --framework all,auto   every framework, its own executors, and the fastest mix
   d5 net bench resnet-50 --profile --training   which operators cost most, forward and backward
   d5 net bench 'Gemm 64x512 512x{n} for n=16..1024*4' --framework all,auto --pivot framework
-                                                networks of one operator, their weights a parameter
+                                                networks of one operator, with its weights as parameters
   d5 net bench model.onnx --framework torch+reference --out results.json
   d5 net bench model.onnx --input image=image.npy --framework all
-                                                on an input of your own; a test folder brings its
+                                                your own input; a test folder brings its own
   d5 net bench resnet-50 --transform fold-batch-norm,dead-code
-                                                of another network that computes the same
+                                                an equivalent network, after graph transforms
   d5 net bench alexnet --batch 256 --memory 128MiB,192MiB,256MiB --transform microbatch --out limits.json
-                                                what memory costs; 'd5 report limits.json
-                                                --format svg --plot time-over-memory-limit'
+                                                time under memory limits; plot it with 'd5 report
+                                                limits.json --format svg --plot time-over-memory-limit'
   d5 net bench lenet alexnet resnet-18 models/ --framework reference,torch --pivot framework
-                                                 several, and a folder of them, in one table)";
+                                                several networks, and a folder of them, in one table)";
 
 struct NetBenchOptions : app::OutputOptions,
                          app::RunOptions,
@@ -52,7 +53,7 @@ struct NetBenchOptions : app::OutputOptions,
                          app::ModelsArgument,
                          app::ListOptions {
   bool training = false;
-  std::string loss = {};  ///< of a network that comes with none
+  std::string loss = {};  ///< for a network without one
   bool profile = false;
   std::string batches = "1";
   std::vector<std::size_t> memory_limits = {};
@@ -103,7 +104,7 @@ int run_net_bench(NetBenchOptions options) {
   app::apply(options, executor_words);
   if (!options.loss.empty()) {
     if (!options.training)
-      throw ValueError("net bench: --loss is of training steps: add --training");
+      throw ValueError("net bench: --loss is for training steps: add --training");
     (void)losses().at(entry_of_words("loss", options.loss).name);
   }
   const NetworkBenchOptions how{.frameworks = options.frameworks,
@@ -141,25 +142,23 @@ int run_net_bench(NetBenchOptions options) {
 
 void register_net_bench(app::Program& program) {
   auto options = std::make_shared<NetBenchOptions>();
-  auto& command = program.add("net bench", "how fast is a network, and what does the executor add",
+  auto& command = program.add("net bench", "measure a network's speed, and the executor's overhead",
                               kNetBenchExamples, [options] { return run_net_bench(*options); });
   app::add_models_argument(command, *options);
   command
       .add_option("--batch", options->batches,
-                  "sizes of each dimension that a model leaves open, as 1,4,16 or 1..64*2")
+                  "batch sizes (each open dimension of a model), as 1,4,16 or 1..64*2")
       ->option_text("N,...")
       ->group(app::kManyGroup);
   app::add_dim_option(command, *options);
   app::add_input_option(command, *options);
   app::add_transform_option(command, *options);
   app::add_list_options(command, *options);
-  command.add_flag("--training", options->training, "time training steps too");
-  command
-      .add_option("--loss", options->loss,
-                  "loss that a network without one is trained on ('d5 list losses')")
+  command.add_flag("--training", options->training, "measure training steps, too");
+  command.add_option("--loss", options->loss, "loss for a network without one ('d5 list losses')")
       ->option_text("NAME:KEY=VALUE...");
   command.add_flag("--profile", options->profile,
-                   "which operator costs most: by type, by layer, by node");
+                   "break the time down by operator type, layer and node");
   app::add_pivot_option(command, *options);
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);

@@ -20,27 +20,28 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kNetCheckExamples =
-    R"(  d5 net check test_folder/                     against the outputs that the folder expects
-  d5 net check model.onnx --framework torch     against the reference, on random inputs
+    R"(  d5 net check test_folder/                     compare with the outputs that the folder expects
+  d5 net check model.onnx --framework torch     compare with the reference, on random inputs
   d5 net check model.onnx --framework all       every framework, and their own executors
   d5 net check model.onnx --input x=x.npy --framework torch
-                                                on an input of your own, as of a folder's model
+                                                your own input; works with a test folder's model, too
   d5 net check lenet --framework torch --batch 8
                                                 a built-in network: gradients too
-  d5 net check lenet --numeric 8                gradients against finite differences
+  d5 net check lenet --numeric 8                compare gradients with finite differences
   d5 net check resnet-18 --transform fold-batch-norm
-                                                a transformed network against the original
+                                                compare a transformed network with the original
   d5 net check resnet-18 --framework torch --by-node
                                                 which node differs first, and which by itself
   d5 net check model.onnx --framework openvino:compiled --reduce few/
-                                                which few nodes it makes something else of, refuses,
-                                                crashes on; again, and it goes on
+                                                find the smallest part of the network that a framework
+                                                gets wrong, refuses or crashes on; run it again to
+                                                continue
   d5 net check lenet --framework torch --backward --reduce few/
-                                                or whose gradients are wrong
+                                                the same for wrong gradients
   d5 net check model.onnx --framework torch --against onnxruntime:session --slower 2 --reduce few/
-                                                or which take twice as long
+                                                the same for nodes that take twice as long
   d5 net check test_folders/ --filter relu --out results.json --resume
-                                                many, going on where it was cut short)";
+                                                several, resuming an interrupted run)";
 
 struct NetCheckOptions : app::OutputOptions,
                          app::RunOptions,
@@ -102,8 +103,8 @@ int run_net_check(NetCheckOptions options) {
 
 void register_net_check(app::Program& program) {
   auto options = std::make_shared<NetCheckOptions>();
-  auto& command = program.add("net check", "is a network right", kNetCheckExamples,
-                              [options] { return run_net_check(*options); });
+  auto& command = program.add("net check", "validate a network's outputs and gradients",
+                              kNetCheckExamples, [options] { return run_net_check(*options); });
   app::add_models_argument(command, *options);
   app::add_size_options(command, *options);
   app::add_input_option(command, *options);
@@ -113,11 +114,12 @@ void register_net_check(app::Program& program) {
   app::add_reduction_options(command, options->reduction);
   command
       .add_option("--isolate", options->reduction.isolation.most_seconds,
-                  "how long a try of --reduce may take; then it hangs, which is a difference too")
+                  "time limit of each try of --reduce; a try that takes longer hangs, which is a "
+                  "difference, too")
       ->transform(app::positive_number())
       ->option_text("S")
       ->needs("--reduce");
-  app::add_tolerance_options(command, *options, "the bound that rounding sets");
+  app::add_tolerance_options(command, *options, "the rounding bound");
   app::add_run_options(command, *options);
   app::add_execution_options(command, *options);
   app::add_output_options(command, *options);

@@ -13,10 +13,10 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kNetRunExamples =
-    R"(  d5 net run lenet                              random inputs, of sizes and values that it takes
+    R"(  d5 net run lenet                              random inputs of valid sizes and values
   d5 net run test_folder/                       the inputs of the folder's first data set
   d5 net run model.onnx --input image=image.npy --output scores=scores.npy --framework torch
-  d5 net run model.onnx --input all.npz         an archive of NumPy, its arrays named as the inputs
+  d5 net run model.onnx --input all.npz         a NumPy archive whose arrays are named as the inputs
   d5 net run model.onnx --dim height=320 --dim x:3=320
                                                 sizes by name, and by input and axis
   d5 net run lenet resnet-18 --framework reference,torch
@@ -36,7 +36,7 @@ std::string first_values(const Value& value) {
   return text.starts_with(desc) ? text.substr(std::min(text.size(), desc.size() + 1)) : text;
 }
 
-/// A row an output, or one that says why there is none.
+/// Adds a row per output, or a row with the reason why there is none.
 void add_rows(TextTable& table, const Measurement& record, const ValueMap& outputs) {
   const std::string &model = record.subject, &word = record.framework;
   for (const auto& [name, value] : outputs) {
@@ -72,15 +72,16 @@ int run_net_run(const NetRunOptions& options) {
 
 void register_net_run(app::Program& program) {
   auto options = std::make_shared<NetRunOptions>();
-  auto& command = program.add("net run", "what a network answers", kNetRunExamples,
+  auto& command = program.add("net run", "run a network and print its outputs", kNetRunExamples,
                               [options] { return run_net_run(*options); });
   app::add_models_argument(command, *options);
   app::add_size_options(command, *options);
   app::add_input_option(command, *options);
   app::add_transform_option(command, *options);
   command
-      .add_option("--output", options->outputs,
-                  "write an output's value to a file of NumPy or ONNX; may be repeated")
+      .add_option(
+          "--output", options->outputs,
+          "file to write an output's value to, in NumPy's or ONNX's format; may be repeated")
       ->allow_extra_args(false)
       ->option_text("NAME=FILE.npy|pb");
   app::add_run_options(command, *options);

@@ -20,7 +20,7 @@ constexpr const char* kNetSaveExamples =
     R"(  d5 net save lenet lenet.onnx                  a built-in network, with its seeded weights
   d5 net save model.onnx smaller.onnx --transform fold-batch-norm,dead-code
   d5 net save large.onnx split.onnx --external-data
-                                                weights beside the model, in split.onnx.data)";
+                                                keep the weights in a second file, split.onnx.data)";
 
 struct NetSaveOptions : app::OutputOptions, app::TransformOptions {
   std::string model, file;
@@ -44,14 +44,14 @@ int run_net_save(const NetSaveOptions& options) {
 
 void register_net_save(app::Program& program) {
   auto options = std::make_shared<NetSaveOptions>();
-  auto& command = program.add("net save", "write a network, transformed or not, as an ONNX file",
+  auto& command = program.add("net save", "write a network, transformed or not, to an ONNX file",
                               kNetSaveExamples, [options] { return run_net_save(*options); });
   app::add_model_argument(command, options->model);
-  command.add_option("FILE", options->file, "the file to write")->required();
+  command.add_option("FILE", options->file, "file to write")->required();
   app::add_transform_option(command, *options);
   command.add_flag("--external-data", options->external_data,
                    "write the weights to FILE.data; always done above protobuf's limit of 2 GB");
-  command.add_option("--seed", options->seed, "of a built-in network's weights")
+  command.add_option("--seed", options->seed, "seed of a built-in network's weights")
       ->transform(app::natural_number())
       ->option_text("N");
   app::add_load_option(command, options->load);

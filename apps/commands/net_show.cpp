@@ -29,21 +29,21 @@ namespace {
 
 constexpr const char* kNetShowExamples =
     R"(  d5 net show lenet                             shapes, parameters, FLOP and bytes
-  d5 net show resnet-50 --batch 64              of 64 images, layer by layer
+  d5 net show resnet-50 --batch 64              the cost of a batch of 64, layer by layer
   d5 net show resnet-50 --by operator
   d5 net show model.onnx --by node --framework reference,torch
-                                                who supports each node, and why not
+                                                which framework supports each node, and why not
   d5 net show lenet --format svg > lenet.svg    the graph
   d5 net show lenet --format dot | dot -Tpdf > lenet.pdf
   d5 net show lenet --batch 64 --memory-plan --format svg > memory.svg
-                                                where the executor keeps what, and how long
+                                                where the executor places each tensor, and how long
   d5 net show resnet-50 --batch 16 --memory-plan
-                                                how much it takes, and the least that any plan could
+                                                memory of each placement, and the lower bound of any
   d5 net show lenet --steps --framework torch --place Conv=reference,node:fc*=torch
                                                 in which framework each node runs
-  d5 net show resnet-50 --framework auto        what is fastest, node by node and as a whole
+  d5 net show resnet-50 --framework auto        the fastest framework, per node and for the whole network
   d5 net show resnet-50 --transform fold-batch-norm
-                                                what a transform changes, and what it leaves
+                                                what a transform changes, and what it keeps
   d5 net show resnet-50 --by node --format csv)";
 
 struct NetShowOptions : app::OutputOptions,
@@ -51,7 +51,7 @@ struct NetShowOptions : app::OutputOptions,
                         app::ExecutionOptions,
                         app::ModelArgument {
   std::optional<SummaryBy> by;
-  bool dot = false;  ///< instead of a format of lists
+  bool dot = false;  ///< print Graphviz's format
   bool memory_plan = false, steps = false, remeasure = false;
 };
 
@@ -69,7 +69,7 @@ Network opened(const NetShowOptions& options) {
   return open_model(options.model, wishes_of(options), app::chain_of(options));
 }
 
-/// Planned for a run, backward too where it has a loss.
+/// An executor that is planned for a run, with backward if the network has a loss.
 std::shared_ptr<GraphExecutor> executor_of(const NetShowOptions& options, const std::string& word) {
   return open_executor(word, opened(options), app::execution_of(options, options));
 }
@@ -95,8 +95,8 @@ int draw(const NetShowOptions& options) {
     app::print(to_svg(opened(options)), options.format);
   } else {
     throw ValueError(
-        "--format html and png draw the memory plan: add --memory-plan; the graph is drawn by "
-        "--format svg and dot");
+        "--format html and png draw the memory plan: add --memory-plan; use --format svg or dot to "
+        "draw the graph");
   }
   return app::kPassed;
 }
@@ -111,14 +111,14 @@ int show_steps(const NetShowOptions& options) {
   return app::kPassed;
 }
 
-/// Whether the program measures who runs what.
+/// Whether the program measures which framework runs which node.
 bool chooses(const std::string& word) {
   const auto names = ExecutorWord(word).frameworks();
   return std::ranges::find(names, "auto") != names.end();
 }
 
 int show_selection(const NetShowOptions& options, const std::string& word) {
-  pin_threads();  // as `net bench`, whose choice it shows
+  pin_threads();  // as `net bench` does, whose choice this shows
   const auto executor = executor_of(options, word);
   Network& network = executor->network();
   if (options.remeasure) (void)forget_selections(network);
@@ -132,12 +132,12 @@ int show_selection(const NetShowOptions& options, const std::string& word) {
   return app::kPassed;
 }
 
-/// Throws: ValueError for options that only a plan heeds; a transform may heed the limit.
+/// Throws: ValueError for options that only a plan uses; a transform may use the memory limit.
 void refuse_plan_options(const NetShowOptions& options) {
   const bool limited = options.memory_limit > 0 && app::chain_of(options).empty();
   if (!limited && options.recompute.empty() && options.places.empty()) return;
   throw ValueError(
-      "net show: --memory, --recompute and --place are of a plan; give them with --memory-plan or "
+      "net show: --memory, --recompute and --place affect a plan; give them with --memory-plan or "
       "--steps");
 }
 
@@ -155,7 +155,7 @@ int run_net_show(const NetShowOptions& options) {
   if (options.frameworks.size() == 1 && chooses(options.frameworks.front())) {
     return show_selection(options, options.frameworks.front());
   }
-  if (options.remeasure) throw ValueError("net show: --remeasure is of --framework auto");
+  if (options.remeasure) throw ValueError("net show: --remeasure is for --framework auto");
   refuse_plan_options(options);
   Network network = open_model(options.model, {{"seed", options.seed}});
   const auto applied = apply_transforms(network, app::chain_of(options), wishes_of(options));
@@ -163,7 +163,7 @@ int run_net_show(const NetShowOptions& options) {
       network_sizes(options.model, network, app::sizes_of(options), app::inputs_of(options));
   const NetworkSummary summary = summarise(network, sizes);
   const SummaryBy by = options.by.value_or(usual_parts(summary));
-  const TextTable parts =  // before anything is printed: it may refuse a framework
+  const TextTable parts =  // first, because it may refuse a framework
       parts_table(network, summary, by, options.frameworks, options.format);
   if (options.format == Format::table) {
     if (!applied.empty()) {
@@ -187,7 +187,7 @@ void add_format_option(CLI::App& command, NetShowOptions& options) {
             options.dot = word == "dot";
             if (!options.dot) options.format = kFormats.at(word);
           },
-          "how it is printed; svg and dot: the graph")
+          "output format; svg and dot draw the graph")
       ->transform(app::one_of(words))
       ->option_text("table|json|jsonl|csv|markdown|dot|svg|png|html")
       ->group("Common options");
@@ -197,8 +197,8 @@ void add_format_option(CLI::App& command, NetShowOptions& options) {
 
 void register_net_show(app::Program& program) {
   auto options = std::make_shared<NetShowOptions>();
-  auto& command = program.add("net show", "what a network is, and who can run it", kNetShowExamples,
-                              [options] { return run_net_show(*options); });
+  auto& command = program.add("net show", "show a network's structure, cost and framework support",
+                              kNetShowExamples, [options] { return run_net_show(*options); });
   app::add_model_argument(command, options->model);
   app::add_size_options(command, *options);
   app::add_input_option(command, *options);
@@ -207,19 +207,20 @@ void register_net_show(app::Program& program) {
                                                {"layer", SummaryBy::layer},
                                                {"operator", SummaryBy::operator_type}};
   command
-      .add_option("--by", options->by,
-                  "what a row is (usually a node; of many nodes a layer, as their names tell)")
+      .add_option(
+          "--by", options->by,
+          "what a row stands for (usually a node; for large networks a layer, by the nodes' names)")
       ->transform(app::one_of(parts))
       ->option_text("node|layer|operator");
-  command.add_flag("--steps", options->steps,
-                   "what an executor would run, in order, each in its framework");
+  command.add_flag(
+      "--steps", options->steps,
+      "show the steps that an executor would run, in order, with the framework of each");
   command.add_flag(
       "--memory-plan", options->memory_plan,
-      "how much memory inference and training take, by each way to place tensors; with "
-      "--format svg, png or html a picture of where the executor keeps what, and how "
-      "long");
+      "show the memory of inference and training under each placement of tensors; with --format "
+      "svg, png or html draw where the executor places each tensor, and how long");
   command.add_flag("--remeasure", options->remeasure,
-                   "with --framework auto: measure again, in place of what was kept");
+                   "measure again instead of reusing the stored choice, with --framework auto");
   app::add_framework_options(command, *options);
   app::add_execution_options(command, *options);
   add_format_option(command, *options);

@@ -15,15 +15,15 @@ constexpr const char* kOpBenchExamples =
     R"(  d5 op bench "Gemm 64x64 64x64"                time, interval, FLOP/s
   d5 op bench "Conv 16x3x32x32 8x3x3x3" --framework reference,torch
                                                 side by side, interleaved, with the ratio
-  d5 op bench cases.txt --framework torch,all   torch, and every other one beside it
+  d5 op bench cases.txt --framework torch,all   torch as the base, and every other framework beside it
   d5 op bench "Gemm {m}x{k} {k}x64 for m=64,128 k=64..1024*2"
                                                 every combination, each a case
   d5 op bench tests/cases/deepbench_conv.txt --framework all --pass each
-                                                forward, gradients of data and of weights apart
+                                                forward, data gradients and weight gradients apart
   d5 op bench cases.txt --pass forward --out results.json
-                                                rows as they come; --resume goes on after a stop
+                                                rows as they come; --resume continues after a stop
   d5 op bench cases.txt --framework reference,torch --filter Conv --pivot framework
-                                                a table of cases by frameworks, geometric mean
+                                                a table of cases by frameworks, with geometric means
   d5 op bench "Relu 1x64" --metrics peak_memory --samples 100 --cold-cache)";
 
 struct OpBenchOptions : app::OutputOptions, app::RunOptions, app::ListOptions {
@@ -74,11 +74,13 @@ int run_op_bench(OpBenchOptions options) {
 
 void register_op_bench(app::Program& program) {
   auto options = std::make_shared<OpBenchOptions>();
-  auto& command = program.add("op bench", "how fast is an operator, in which framework",
+  auto& command = program.add("op bench", "measure an operator's speed in one or more frameworks",
                               kOpBenchExamples, [options] { return run_op_bench(*options); });
-  command.add_option("CASE", options->words, "cases, or files of them")->required();
+  command.add_option("CASE", options->words, "operator cases, or files of them")->required();
   app::add_list_options(command, *options);
-  command.add_option("--pass", options->passes, "what is timed")
+  command
+      .add_option("--pass", options->passes,
+                  "pass to time: forward, backward, a part of it, or several")
       ->transform(app::one_of(passes_by_name()))
       ->option_text("forward|backward|backward-data|backward-weights|both|each");
   command.add_flag("--norms", options->norms, app::kNormsHelp);

@@ -14,10 +14,10 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kOpBuildExamples =
-    R"(  d5 op build log_cosh.cpp                      prints where the library is
+    R"(  d5 op build log_cosh.cpp                      print the path of the library
   d5 op build log_cosh.cpp -o log_cosh.so
   d5 op check --load log_cosh.cpp "example.LogCosh 3x4"
-                                                builds and loads in one step)";
+                                                build and load in one step)";
 
 struct OpBuildOptions {
   std::string source, output;
@@ -36,11 +36,13 @@ int run_op_build(const OpBuildOptions& options) {
 
 void register_op_build(app::Program& program) {
   auto options = std::make_shared<OpBuildOptions>();
-  auto& command = program.add("op build", "compile operators of one's own, against d5/abi.h",
+  auto& command = program.add("op build", "compile custom operators against d5/abi.h",
                               kOpBuildExamples, [options] { return run_op_build(*options); });
-  command.add_option("FILE", options->source, "their source, in C, C++ or CUDA")->required();
+  command.add_option("FILE", options->source, "source of the operators, in C, C++ or CUDA")
+      ->required();
   command
-      .add_option("-o,--output", options->output, "the library; in the user's cache if left out")
+      .add_option("-o,--output", options->output,
+                  "library to write; in the user's cache if left out")
       ->option_text("FILE.so");
 }
 

@@ -24,16 +24,16 @@ constexpr const char* kOpCheckExamples =
   d5 op check cases.txt --framework all         every framework that can be loaded, each a row
   d5 op check "Tanh float64:5" --no-gradient    forward alone
   d5 op check "Softmax 8x64" --framework torch --norms --repeat 10
-                                                how far off, where, in units in the last place;
-                                                and the same bits in each of ten runs?
+                                                size and place of the error, also in ULPs; and whether
+                                                ten runs give the same bits
   d5 op check cases.txt --framework torch --heatmap pictures
-                                                a picture of each output that differs
-  d5 op check cases.txt --list                  what would run; --dry-run plans it
-  d5 op check "Add {1,2} {3,4} -> {4,6}"        judged by the values that are expected
+                                                draw each output that differs
+  d5 op check cases.txt --list                  list what would run; --dry-run plans it
+  d5 op check "Add {1,2} {3,4} -> {4,6}"        compare with the given outputs
   d5 op check "Gemm 64x512~4 512x64~4" --framework torch --rtol 0 --atol 0
                                                 whole numbers from -4 to 4: right to the last bit
   d5 op check --load mine.cpp "mine.Op 2x3" --isolate 10
-                                                a crash, or 10 s without an end, is a failed row
+                                                a crash, or a run above 10 s, is a failed row
   d5 op check "Conv 16x12x32x32 8x12x3x3" --framework torch --reduce
                                                 the smallest case that fails alike, as a command
 
@@ -45,13 +45,13 @@ struct OpCheckOptions : app::OutputOptions,
                         app::ToleranceOptions {
   std::vector<std::string> words;
   bool no_gradient = false, norms = false, exact = false;
-  int repeats = 0;       ///< 0: repeatability is not looked at
+  int repeats = 0;       ///< 0: do not check repeatability
   std::string heatmaps;  ///< folder; empty: no pictures
   bool reduce = false;
   app::ReductionOptions reduction = {};
 };
 
-/// What shows the smallest case, to be pasted.
+/// Prints the commands that run the smallest cases.
 void say_commands(const std::vector<Measurement>& records) {
   for (const auto& record : records) {
     if (record.conditions.contains("case")) app::say("the smallest case: " + record.command);
@@ -113,29 +113,30 @@ int run_op_check(OpCheckOptions options) {
 
 void register_op_check(app::Program& program) {
   auto options = std::make_shared<OpCheckOptions>();
-  auto& command = program.add("op check", "is an operator right, forward and backward",
+  auto& command = program.add("op check", "validate an operator, forward and backward",
                               kOpCheckExamples, [options] { return run_op_check(*options); });
-  command.add_option("CASE", options->words, "cases, or files of them")->required();
+  command.add_option("CASE", options->words, "operator cases, or files of them")->required();
   app::add_list_options(command, *options);
-  command.add_flag("--no-gradient", options->no_gradient, "leave out the check of gradients");
+  command.add_flag("--no-gradient", options->no_gradient, "skip the check of gradients");
   command.add_flag("--exact", options->exact,
-                   "judge forward by the reference in float64, also the reference itself");
-  app::add_tolerance_options(command, *options, "what a sum of so many products rounds");
+                   "compare forward with the reference in float64, even the reference itself");
+  app::add_tolerance_options(command, *options,
+                             "the rounding bound of an operator's sums of products");
   command.add_flag("--norms", options->norms, app::kNormsHelp);
   command
       .add_option("--repeat", options->repeats,
-                  "run forward and backward so often too: are all results the same bits, how do "
-                  "they vary")
+                  "further runs of forward and backward, to see whether all results have the same "
+                  "bits, and how they vary")
       ->transform(app::whole_number(2))
       ->option_text("N");
   command
-      .add_option("--heatmap", options->heatmaps,
-                  "pictures of where outputs differ, and of where --repeat's results vary")
+      .add_option(
+          "--heatmap", options->heatmaps,
+          "folder for heatmaps of where outputs differ, and of where --repeat's results vary")
       ->option_text("FOLDER");
-  command.add_flag(
-      "--reduce", options->reduce,
-      "the smallest case that fails alike: attributes, inputs, sizes go; each try in a "
-      "process of its own");
+  command.add_flag("--reduce", options->reduce,
+                   "find the smallest case that fails alike, with fewer attributes, inputs and "
+                   "smaller sizes; each try runs in a process of its own");
   app::add_reduction_options(command, options->reduction);
   app::add_run_options(command, *options);
   app::add_isolate_option(command, options->reduction.isolation);

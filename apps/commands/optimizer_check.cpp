@@ -19,13 +19,13 @@ namespace {
 constexpr const char* kOptimizerCheckExamples =
     R"(  d5 optimizer check                            all: d5's own, and each framework's
   d5 optimizer check torch/adam:learning_rate=0.01
-                                                against d5's adam with the same settings
-  d5 optimizer check adam --against torch/adam  against another
+                                                compare with d5's adam, with the same settings
+  d5 optimizer check adam --against torch/adam  compare with another optimizer
   d5 optimizer check my-adam --load ./mine.so --against adam --steps 200 --picture apart.svg
 
-On LeNet and digits: does it go where its judge goes, by its own gradients (trajectory_difference) and by
-the judge's (rule_difference, where rounding alone may differ), is it repeatable and resumable, does
-the loss fall.)";
+Trains LeNet on digits. Compares the parameters with those of the other optimizer: on its own gradients
+(trajectory_difference), and on the other's (rule_difference, where only rounding may differ). Also
+checks that the optimizer is repeatable and resumable, and that the loss falls.)";
 
 struct OptimizerCheckOptions : app::EntryCheckOptions {
   std::string against, picture;
@@ -81,22 +81,27 @@ int run_optimizer_check(const OptimizerCheckOptions& options) {
 
 void register_optimizer_check(app::Program& program) {
   auto options = std::make_shared<OptimizerCheckOptions>();
-  auto& command = program.add("optimizer check", "is an optimizer right", kOptimizerCheckExamples,
-                              [options] { return run_optimizer_check(*options); });
+  auto& command =
+      program.add("optimizer check", "validate an optimizer against another",
+                  kOptimizerCheckExamples, [options] { return run_optimizer_check(*options); });
   app::add_entry_check_options(command, *options, "optimizers");
   command
       .add_option("--against", options->against,
-                  "an optimizer that should do the same, as NAME[:KEY=VALUE]...; else d5's own of "
-                  "that name for a framework's")
+                  "optimizer that should do the same, as NAME[:KEY=VALUE]...; for a framework's, "
+                  "by default d5's own of that name")
       ->option_text("NAME");
   command
-      .add_option("--picture", options->picture, "how far the parameters are apart, over the steps")
+      .add_option("--picture", options->picture,
+                  "picture of the distance between the parameters over the steps")
       ->option_text("FILE.svg");
-  command.add_flag("--each-parameter", options->each_parameter, "records of every parameter, too");
-  command.add_option("--steps", options->how.steps, "steps of training")
+  command.add_flag("--each-parameter", options->each_parameter,
+                   "print records of every parameter, too");
+  command.add_option("--steps", options->how.steps, "number of training steps")
       ->transform(app::whole_number(2))
       ->option_text("N");
-  command.add_option("--framework", options->frameworks, "whose operators compute the gradients")
+  command
+      .add_option("--framework", options->frameworks,
+                  "frameworks whose operators compute the gradients")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...")

@@ -22,7 +22,7 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kReportExamples =
-    R"(  d5 report results.json                     a table of what was measured
+    R"(  d5 report results.json                     a table of the measurements
   d5 report monday.json tuesday.json --format html > report.html
                                              one page to send to a colleague: plots, tables,
                                              environment, commands
@@ -34,11 +34,11 @@ constexpr const char* kReportExamples =
   d5 report results.json --format csv > results.csv
   d5 report results.json --pivot framework    cases by frameworks, with geometric means
   d5 report runs.json --format svg --plot time_to_accuracy-over-seeds > seeds.svg
-                                             what train --repeat, --vary wrote, or optimizer check
+                                             results of train --repeat or --vary, or optimizer check
   d5 report one.json two.json four.json --scaling
-                                             what more ranks brought: speed-up, efficiency, and
-                                             the part of 'train --metrics communication_time'
-  d5 report run.trace.json --arrivals        who made whom wait, in a trace of several ranks)";
+                                             speed-up and efficiency over ranks, and the share of
+                                             communication ('train --metrics communication_time')
+  d5 report run.trace.json --arrivals        which rank made which wait, in a trace of several)";
 
 struct ReportOptions : app::OutputOptions {
   std::vector<std::string> files;
@@ -46,17 +46,17 @@ struct ReportOptions : app::OutputOptions {
   bool scaling = false, arrivals = false;
 };
 
-/// All records under the environment of the first file.
+/// All records, under the environment of the first file.
 Results joined(const Report& report, const ReportOptions& options) {
   if (!report.plots.empty()) {
     throw ValueError(
-        "report: a trace has no table, it is drawn: add --format html > report.html, or svg or "
+        "report: a trace is drawn, and has no table: add --format html > report.html, or svg or "
         "png; ui.perfetto.dev opens the file as it is");
   }
   if (report.sources.size() > 1 && (options.format == Format::json || !options.out.empty())) {
     throw ValueError(
-        "report: results of several files have several environments, and do not make one file; "
-        "give one file, or choose table, csv, markdown or html");
+        "report: results of several files have several environments, and do not fit one file; give "
+        "one file, or choose table, csv, markdown or html");
   }
   Results all = report.sources.front().results;
   for (std::size_t i = 1; i < report.sources.size(); ++i) {
@@ -71,23 +71,22 @@ Results joined(const Report& report, const ReportOptions& options) {
   return all;
 }
 
-/// Throws: ValueError for what would not be heeded.
+/// Throws: ValueError for an option that the command would ignore.
 void check_usage(const ReportOptions& options) {
   const bool others = !options.out.empty() || !options.pivot.empty() || !options.plot.empty();
   const bool is_table = options.scaling || options.arrivals;
   if (is_table && (others || is_drawn(options.format))) {
     throw ValueError(
-        "report: --scaling and --arrivals are tables by themselves; leave out --out, --pivot and "
+        "report: --scaling and --arrivals print tables of their own; leave out --out, --pivot and "
         "--plot");
   }
   if (!options.analysis.empty() && (is_table || !options.out.empty() || !options.pivot.empty())) {
     throw ValueError(
-        "report: --analysis is a table, or plots, by itself; leave out --scaling, --arrivals, "
-        "--out "
+        "report: --analysis prints its own table or plots; leave out --scaling, --arrivals, --out "
         "and --pivot");
   }
   if (options.arrivals && (options.scaling || options.files.size() != 1)) {
-    throw ValueError("report: --arrivals is of one trace of all ranks, which --trace wrote");
+    throw ValueError("report: --arrivals needs one trace of all ranks, which --trace wrote");
   }
 }
 
@@ -137,7 +136,7 @@ int run_report(const ReportOptions& options) {
 
 void register_report(app::Program& program) {
   auto options = std::make_shared<ReportOptions>();
-  auto& command = program.add("report", "pages, plots and tables of results files",
+  auto& command = program.add("report", "make tables, plots and pages from results files",
                               kReportExamples + app::analysis_example(),
                               [options] { return run_report(*options); });
   command
@@ -146,13 +145,13 @@ void register_report(app::Program& program) {
           "results files that --out wrote, traces that --trace wrote, and for --analysis also "
           "ids of kept runs")
       ->required();
-  command.add_option("--plot", options->plot, "which one, for --format svg and png")
+  command.add_option("--plot", options->plot, "name of the plot, for --format svg and png")
       ->option_text("NAME");
   app::add_analysis_option(command, options->analysis);
   command.add_flag("--arrivals", options->arrivals,
-                   "of a trace: which rank waited in collectives for which, how long");
+                   "print from a trace how long each rank waited in collectives for which other");
   command.add_flag("--scaling", options->scaling,
-                   "a table of times by ranks, with speed-up, efficiency and communication");
+                   "print a table of times by ranks, with speed-up, efficiency and communication");
   app::add_pivot_option(command, *options);
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);

@@ -20,8 +20,8 @@ constexpr const char* kSamplerCheckExamples =
   d5 sampler check shuffle:batch_size=100:tail=drop
   d5 sampler check mine --load ./mine.so --dataset mnist:data=DIR
 
-Each sample as often as promised, the same again and after a pause; the time of a batch, and the
-classes' shares.)";
+Checks that each sample is drawn as often as promised, and that draws repeat and resume. Measures the
+time per batch and the classes' shares.)";
 
 struct SamplerCheckOptions : app::EntryCheckOptions {
   std::string dataset = "mnist:subset=sample";
@@ -62,14 +62,15 @@ int run_sampler_check(const SamplerCheckOptions& options) {
 
 void register_sampler_check(app::Program& program) {
   auto options = std::make_shared<SamplerCheckOptions>();
-  auto& command = program.add("sampler check", "is a sampler right", kSamplerCheckExamples,
+  auto& command = program.add("sampler check", "validate a sampler", kSamplerCheckExamples,
                               [options] { return run_sampler_check(*options); });
   app::add_entry_check_options(command, *options, "samplers");
   command
-      .add_option("--dataset", options->dataset,
-                  "whose training part is drawn from ('d5 list datasets'), as NAME[:KEY=VALUE]...")
+      .add_option(
+          "--dataset", options->dataset,
+          "data set whose training part is drawn from ('d5 list datasets'), as NAME[:KEY=VALUE]...")
       ->option_text("NAME");
-  command.add_option("--epochs", options->epochs, "how often all of it is drawn")
+  command.add_option("--epochs", options->epochs, "passes over the data set")
       ->transform(app::whole_number(1))
       ->option_text("N");
 }

@@ -28,12 +28,12 @@ constexpr const char* kScaleExamples =
   d5 scale mnist-lenet-quick --ranks 1,2,4 --mode strong,weak --pictures DIR
   d5 scale mnist-lenet --distributed consistent_decentralized:all_reduce=ring,consistent_decentralized:all_reduce=node_memory
   d5 scale my.yaml --repeat 5 --out runs.json --resume
-                                                goes on with what was done before
+                                                continue after the runs that are done
   d5 scale mnist-lenet-quick --train "--wire 50us,1GB/s"
-                                                with further options of 'd5 train'
+                                                further options of 'd5 train'
 
-Each run is 'd5 train' of its own, started by mpirun, all points in turn; one thread a rank.
-Efficiency is over the fewest ranks, run by run. More ranks than cores are mistrusted.)";
+Each run is a 'd5 train' of its own, started by mpirun, with one thread per rank; the points take
+turns. Efficiency is relative to the fewest ranks, run by run. More ranks than cores are mistrusted.)";
 
 struct ScaleOptions : app::OutputOptions {
   std::string recipe, data, framework = "reference", pictures, train;
@@ -43,7 +43,7 @@ struct ScaleOptions : app::OutputOptions {
   bool resume = false;
 };
 
-/// What all runs are told.
+/// The command line that all runs share.
 std::vector<std::string> train_words(const ScaleOptions& options) {
   std::vector<std::string> words{own_command().front(), "train", options.recipe};
   for (const auto& change : options.changes) words.insert(words.end(), {"--set", change});
@@ -57,14 +57,14 @@ std::vector<std::string> train_words(const ScaleOptions& options) {
   return words;
 }
 
-/// What must be the same for a run that goes on.
+/// The command line that a resumed run must share.
 std::string how_of(const ScaleOptions& options, const Recipe& recipe) {
   std::string how = "scale";
   for (const auto& word : train_words(options)) how += " " + word;
   return how + " " + recipe.checksum();
 }
 
-/// Below the table, each once.
+/// Prints the reasons below the table, each once.
 void say_reasons(const std::vector<Measurement>& records) {
   std::map<std::string, std::set<std::string>> points;
   for (const Measurement& record : records) {
@@ -79,7 +79,7 @@ void say_reasons(const std::vector<Measurement>& records) {
 int run_scale(const ScaleOptions& options) {
   if (is_launched()) throw ValueError("scale: it starts ranks itself; leave out mpirun");
   if (options.resume && options.out.empty()) {
-    throw ValueError("scale: --resume needs --out FILE, which it goes on with");
+    throw ValueError("scale: --resume needs --out FILE, whose runs it continues");
   }
   app::check_output(options);
   const auto points = points_of(options.grid);
@@ -115,11 +115,11 @@ int run_scale(const ScaleOptions& options) {
 
 void register_scale(app::Program& program) {
   auto options = std::make_shared<ScaleOptions>();
-  auto& command = program.add("scale", "how a training scales on more and more ranks",
+  auto& command = program.add("scale", "measure how training scales with the number of ranks",
                               kScaleExamples, [=] { return run_scale(*options); });
-  command.add_option("RECIPE", options->recipe, "a recipe file, or the name of a carried one")
+  command.add_option("RECIPE", options->recipe, "recipe file, or the name of a built-in recipe")
       ->required();
-  command.add_option("--ranks", options->grid.ranks, "how many ranks; the fewest are the base")
+  command.add_option("--ranks", options->grid.ranks, "numbers of ranks; the smallest is the base")
       ->delimiter(',')
       ->option_text("N,...");
   command
@@ -129,28 +129,32 @@ void register_scale(app::Program& program) {
       ->option_text("NAME:KEY=VALUE,...");
   command
       .add_option("--mode", options->grid.scalings,
-                  "strong: the recipe's batch is shared; weak: each rank has one")
+                  "scaling: strong splits the recipe's batch between the ranks, weak gives each "
+                  "rank a whole batch")
       ->delimiter(',')
       ->option_text("strong,weak");
-  command.add_option("--repeat", options->runs, "runs of each point, from as many seeds")
+  command.add_option("--repeat", options->runs, "runs of each point, each from its own seed")
       ->transform(app::whole_number(1, 1000))
       ->option_text("N");
-  command.add_option("--framework", options->framework, "that trains")->option_text("NAME");
-  command.add_option("--threads", options->threads, "of each rank")
+  command.add_option("--framework", options->framework, "framework that trains")
+      ->option_text("NAME");
+  command.add_option("--threads", options->threads, "threads of each rank")
       ->transform(app::whole_number(1, 1024))
       ->option_text("N");
-  command.add_option("--set", options->changes, "change a value of the recipe; may be repeated")
+  command.add_option("--set", options->changes, "change to a value of the recipe; may be repeated")
       ->allow_extra_args(false)
       ->option_text("KEY=VALUE");
   command.add_option("--data", options->data, "folder of the data set")->option_text("DIR");
-  command.add_option("--metrics", options->metrics, "besides the recipe's")
+  command.add_option("--metrics", options->metrics, "metrics to measure besides the recipe's")
       ->delimiter(',')
       ->option_text("NAME,...");
   command.add_option("--train", options->train, "further options of 'd5 train', in one word")
       ->option_text("WORDS");
-  command.add_option("--pictures", options->pictures, "draws throughput over ranks")
+  command
+      .add_option("--pictures", options->pictures, "folder for a picture of throughput over ranks")
       ->option_text("DIR");
-  command.add_flag("--resume", options->resume, "runs that --out holds are not made again");
+  command.add_flag("--resume", options->resume,
+                   "keep the runs that --out holds, and make the others");
   app::add_load_option(command, options->load);
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);

@@ -22,25 +22,25 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kTrainExamples =
-    R"(  d5 train mnist-lenet-quick                    a recipe that d5 carries ('d5 list recipes')
+    R"(  d5 train mnist-lenet-quick                    a built-in recipe ('d5 list recipes')
   d5 train my.yaml --set training.epochs=1 --set optimizer.learning_rate=0.01
   d5 train mnist-lenet-quick --vary optimizer.name=adam:learning_rate=0.001,momentum --pictures DIR
   d5 train mnist-lenet --repeat auto --out runs.json
-                                                from several seeds: median, mean, and how sure
+                                                several seeds: median and mean, with intervals
   d5 train mnist-lenet --data DIR --checkpoint run.ckpt --resume --out results.json
-                                                continues if it was interrupted
+                                                continue an interrupted run
   d5 train mnist-lenet --ranks 2                on two ranks of this machine; rank 0 prints
-  mpirun -np 2 d5 train mnist-lenet             the same by your own mpirun (more ranks than
+  mpirun -np 2 d5 train mnist-lenet             the same with your own mpirun (more ranks than
                                                 cores: mpirun --oversubscribe)
   mpirun -np 2 d5 train mnist-lenet --distributed consistent_decentralized:all_reduce=ring
   mpirun -np 2 d5 train mnist-lenet --vary distributed.all_reduce=ring,mpi --pictures DIR
 
-Ctrl-C ends training soon, and prints what was measured; twice: at once.
-Exit status 1: training failed, changed no parameter, or missed what the recipe accepts.
---vary and --trials compare: what the recipe accepts fails none of them, and all runs are
-made; exit status 1: one of them broke off.)";
+Ctrl-C ends training soon and prints what was measured; a second Ctrl-C kills it.
+Exit status 1: training failed, changed no parameter, or missed the recipe's acceptance criteria.
+--vary and --trials compare: all runs are made, and the acceptance criteria fail none of them; exit
+status 1: one of them broke off.)";
 
-/// Whether a failure is training's, and no wrong use; whether training was interrupted.
+/// Tells failures of the training from bad usage, and whether training was interrupted.
 class TrainingWatch final : public TrainingEvent {
  public:
   void before_training(Trainer&) override { begun = true; }
@@ -61,9 +61,9 @@ int run_train(const app::TrainOptions& options) {
   if (ranks->rank() == 0 && !options.checkpoint.empty()) check_writable(options.checkpoint);
   if (ranks->rank() == 0 && !options.save.empty()) check_writable(options.save);
   const Recipe recipe = recipe_of(options);
-  (void)distributed_options(recipe);  // names that stand nowhere are found on one rank too
+  (void)distributed_options(recipe);  // finds unknown names on one rank, too
   const Interrupt ctrl_c = app::ctrl_c();
-  // What follows a training ends on all ranks or on none.
+  // Work that follows a training ends on all ranks or on none.
   bool ended = false;
   const Interrupt interrupt =
       ranks->size() == 1 ? ctrl_c : Interrupt{.wished = [&ended] { return ended; }};
@@ -88,7 +88,8 @@ int run_train(const app::TrainOptions& options) {
     }
   };
 
-  // A rank that exits with a failure while rank 0 still prints would end the job under its hands.
+  // A rank that exits with a failure while rank 0 still prints would end the job before the output
+  // is complete.
   const auto leave = [&](int status) {
     ranks->barrier();
     return status;
@@ -96,7 +97,7 @@ int run_train(const app::TrainOptions& options) {
   if (is_repeated(options)) {
     const auto train_once = [&](const TrainingVariant& variant) {
       SessionOptions session = session_of(options, variant.framework);
-      session.say = {};  // a line a run is enough
+      session.say = {};  // one line per run is enough
       return train_on_ranks(variant.recipe, std::move(session));
     };
     return leave(train_repeatedly(options, recipe, train_once, *ranks, interrupt));
@@ -122,14 +123,14 @@ int run_train(const app::TrainOptions& options) {
 
 void register_train(app::Program& program) {
   auto options = std::make_shared<app::TrainOptions>();
-  auto& command = program.add("train", "train by a recipe, under mpirun on all its ranks",
-                              kTrainExamples, [=] { return run_train(*options); });
-  command.add_option("RECIPE", options->recipe, "a recipe file, or the name of a carried one")
+  auto& command = program.add("train", "train by a recipe, on one rank or several", kTrainExamples,
+                              [=] { return run_train(*options); });
+  command.add_option("RECIPE", options->recipe, "recipe file, or the name of a built-in recipe")
       ->required();
   command
       .add_option("--set", options->changes,
-                  "change a value of the recipe's mutable part, or give an option that it does not "
-                  "write; may be repeated")
+                  "change to a value of the recipe's mutable part, or an option that it does not "
+                  "give; may be repeated")
       ->allow_extra_args(false)
       ->option_text("KEY=VALUE");
   app::add_declared_options(command, *options, "Training");
@@ -141,7 +142,7 @@ void register_train(app::Program& program) {
   }
   command
       .add_option("--ranks", options->launched_ranks,
-                  "start itself under mpirun on so many ranks of this machine")
+                  "number of ranks of this machine to start under mpirun")
       ->transform(app::whole_number(1, 4096))
       ->option_text("N");
   app::add_rank_options(command, options->ranks);

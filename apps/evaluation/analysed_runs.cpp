@@ -13,7 +13,7 @@ namespace d5::app {
 void add_runs_argument(CLI::App& command, std::vector<std::string>& words) {
   command
       .add_option("RESULT", words,
-                  "results files, with traces behind them, or ids of runs ('d5 eval history')")
+                  "results files, each with its trace after it, or ids of runs ('d5 eval history')")
       ->required();
 }
 

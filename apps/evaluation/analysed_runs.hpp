@@ -13,12 +13,12 @@ class App;
 
 namespace d5::app {
 
-/// Files, or ids of runs of a database, that are analysed.
+/// The runs to analyse: files, or ids of runs in a database.
 void add_runs_argument(CLI::App& command, std::vector<std::string>& words);
 /// Whether a word names a file.
 [[nodiscard]] bool is_file(const std::string& word);
-/// In their order; a trace belongs to the results file before it, and a run of the database has its
-/// own.
+/// Reads the runs in their order. A trace belongs to the results file before it; a run of the
+/// database has its own.
 [[nodiscard]] std::vector<AnalysedRun> analysed_runs(const std::vector<std::string>& words,
                                                      const std::string& database,
                                                      StoredTraces traces = StoredTraces::with);

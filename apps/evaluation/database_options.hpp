@@ -12,17 +12,17 @@ class App;
 
 namespace d5::app {
 
-/// `--database`, of a command that reads one; `usual_database` where it is not given.
+/// Adds `--database` to a command that reads one; `usual_database` if it is not given.
 void add_database_option(CLI::App& command, std::string& address);
 [[nodiscard]] std::unique_ptr<EvaluationDatabase> open_database(
     const std::string& address,
     EvaluationDatabase::Access access = EvaluationDatabase::Access::read);
 
-/// Of a command that keeps what it measured itself, with all its queries: from now on nothing is
-/// kept besides, nor written for it. Null where no address was given.
+/// Takes the database over for a command that keeps its results itself, with all queries: from now
+/// on nothing else is kept or written for it. Returns null if no address was given.
 [[nodiscard]] std::unique_ptr<EvaluationDatabase> take_database();
 
-/// `--run`, `--framework`, `--metric`, `--since`, ...: which records of it.
+/// Adds `--run`, `--framework`, `--metric`, `--since`, ...: filters of records.
 void add_filter_options(CLI::App& command, RecordFilter& filter);
 
 }  // namespace d5::app

@@ -7,17 +7,17 @@
 
 namespace d5::app {
 
-/// `--server` and `--on`: which server's agents run an evaluation.
+/// `--server` and `--on`: the server and the number of its agents that run an evaluation.
 struct ServerChoice {
   std::string server;  ///< empty: this machine runs it
   std::string on = "one";
 };
-/// Lines for the help of `eval run`, each behind a line's end.
+/// Example lines for the help of `eval run`, each after a line break.
 [[nodiscard]] std::string server_example();
-/// Adds both where serving was built.
+/// Adds both options if serving was built.
 void add_server_choice(CLI::App& command, ServerChoice& choice);
-/// Asks the server for the evaluation of a manifest, as canonical JSON, and follows it to its end.
-/// Returns the exit status that it would have had here.
+/// Submits the evaluation of a manifest, as canonical JSON, to the server and follows it to its
+/// end. Returns the exit status that a local run would have had.
 int run_on_server(const std::string& manifest, const ServerChoice& choice,
                   const OutputOptions& output);
 

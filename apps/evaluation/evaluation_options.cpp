@@ -58,7 +58,7 @@ void add_code_option(CLI::App& command, bool& allow_code) {
         allow_code = true;
         allow_own_steps();
       },
-      "manifests may name functions of your own, which will run (step python)");
+      "allow manifests to name functions of your own, which will run (step python)");
 }
 
 void add_evaluation_options(CLI::App& command, EvaluationOptions& options) {

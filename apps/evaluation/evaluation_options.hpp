@@ -10,25 +10,26 @@
 
 namespace d5::app {
 
-/// What is evaluated, and how. The same in all commands that run or lock an evaluation.
+/// The evaluation and its changes. The same in every command that runs or locks an evaluation.
 struct EvaluationOptions {
   std::vector<std::string> what;  ///< models, or one evaluation
-  Settings changes;               ///< what was said of its manifest's fields
+  Settings changes;               ///< values given for the manifest's fields
   bool allow_code = false;
 };
-/// Those of `EvaluationManifest::declare`, but what all commands have (`RunOptions`).
+/// Adds the options of `EvaluationManifest::declare`, without those that all commands have
+/// (`RunOptions`).
 void add_evaluation_options(CLI::App& command, EvaluationOptions& options);
-/// `apply` where `--framework` names predictors: those of no framework, too.
+/// `apply` for a command whose `--framework` names predictors, even those of no framework.
 void apply_predictors(RunOptions& run);
-/// `--allow-code`: manifests may name code of the user's own.
+/// `--allow-code`: manifests may name the user's own code.
 void add_code_option(CLI::App& command, bool& allow_code);
-/// All that the command line says of a manifest's fields.
+/// All values of the manifest's fields on the command line.
 [[nodiscard]] Settings changes_of(const EvaluationOptions& options, const RunOptions& run);
-/// The same on top of the evaluation that is named. Throws: NotFound, FormatError, ValueError.
+/// The named evaluation with these values set. Throws: NotFound, FormatError, ValueError.
 [[nodiscard]] EvaluationManifest evaluation_of(const EvaluationOptions& options,
                                                const RunOptions& run);
 
-/// The same with all that it names; or what a file holds that has all in it
+/// The same with everything that it names, or the contents of a lock file
 /// (`FixedEvaluation::canonical`).
 [[nodiscard]] FixedEvaluation fixed_evaluation_of(const EvaluationOptions& options,
                                                   const RunOptions& run);

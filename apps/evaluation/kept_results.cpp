@@ -20,7 +20,7 @@
 namespace d5::app {
 namespace {
 
-/// A folder for one file, removed at the end.
+/// A temporary folder for one file, removed at the end.
 class ScratchFolder {
  public:
   ScratchFolder() : path_(std::filesystem::temp_directory_path() / "d5-results-XXXXXX") {
@@ -38,19 +38,19 @@ class ScratchFolder {
   std::string path_;
 };
 
-/// Of the one command that a process runs.
+/// State of the one command that a process runs.
 struct Keeping {
   std::string address;
-  OutputOptions* options = nullptr;  ///< of the command that was given an address
+  OutputOptions* options = nullptr;  ///< options of the command that was given an address
   std::unique_ptr<EvaluationDatabase> database;
-  std::string only_kept;  ///< file of its results, where no `--out` is given
+  std::string only_kept;  ///< results file for the database alone, without `--out`
 };
 Keeping& keeping() {
   static Keeping keeping;
   return keeping;
 }
 
-/// Of several ranks the first writes results.
+/// Among several ranks, the first writes results.
 bool is_first_rank() {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   return !rank || std::string_view(rank) == "0";
@@ -61,7 +61,8 @@ bool is_first_rank() {
 void add_keeping_option(CLI::App& command, OutputOptions& options) {
   command
       .add_option("--database", keeping().address,
-                  "also keep the results there: a file, or postgresql://... ('d5 eval history')")
+                  "also store the results in this database: a file, or postgresql://... ('d5 eval "
+                  "history')")
       ->each([&options](const std::string&) { keeping().options = &options; })
       ->option_text("ADDRESS")
       ->group("Common options");
@@ -72,13 +73,13 @@ std::unique_ptr<EvaluationDatabase> take_database() { return std::move(keeping()
 void expect_no_database(const std::string& file) {
   constexpr std::string_view kBegin = "SQLite format 3";
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return;  // of a pipe nothing may be taken
+  if (!std::filesystem::is_regular_file(file, ignored)) return;  // reading would consume a pipe
   std::string begin(kBegin.size(), '\0');
   std::ifstream(file, std::ios::binary).read(begin.data(), std::streamsize(begin.size()));
   if (begin != kBegin) return;
   throw ValueError(fmt::format(
       "'{0}' is a database, not a results file: 'd5 eval export RUN --database {0} --to RUN.json' "
-      "makes one of a run in it, 'd5 eval history --database {0}' lists them",
+      "writes a run in it to a file, 'd5 eval history --database {0}' lists the runs",
       printable(file)));
 }
 
@@ -92,7 +93,7 @@ int run_kept_if(const std::function<int()>& run) {
   std::optional<ScratchFolder> folder;
   if (options.out.empty()) options.out = here.only_kept = folder.emplace().file();
   const int status = run();
-  const auto database = std::move(here.database);  // null where the command took it
+  const auto database = std::move(here.database);  // null if the command took it
   std::error_code ignored;
   if (!database || !std::filesystem::exists(options.out, ignored)) return status;
   const std::string id = database->add(read_results(options.out));

@@ -18,11 +18,11 @@ namespace d5::app {
 std::string analysis_example() {
   return R"(
   d5 report profile.json --analysis layers:by=type
-                                             which nodes take time ('d5 list analyses'))";
+                                             which nodes take the time ('d5 list analyses'))";
 }
 
 void add_analysis_option(CLI::App& command, std::string& analysis) {
-  command.add_option("--analysis", analysis, "answer one question ('d5 list analyses')")
+  command.add_option("--analysis", analysis, "analysis to print ('d5 list analyses')")
       ->option_text("NAME[:KEY=VALUE]...");
 }
 

@@ -8,7 +8,7 @@
 namespace d5::app {
 namespace {
 
-/// Those of frameworks have their names.
+/// Lists those of frameworks with their names.
 TextTable networks_simulated() {
   TextTable table = summaries(simulated_networks());
   for (auto* one : loadable_frameworks()) {

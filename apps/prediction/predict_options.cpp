@@ -25,12 +25,12 @@ namespace {
 
 constexpr std::int64_t kProfiledSteps = 30;  // fewer are mistrusted
 
-/// A launch's part of a time that is for all of them.
+/// One launch's share of a time that is for all of them.
 std::string part_of_launch(const std::string& time, int launches) {
   return duration_words(duration_of(time) / launches);
 }
 
-/// Of one rank: "16", or "16,8" where 1 and 2 ranks share the batch.
+/// Batch sizes per rank: "16", or "16,8" if 1 and 2 ranks share the batch.
 std::string profiled_batches(const PredictOptions& options) {
   if (!options.strong || options.measure.empty()) return std::to_string(options.batch);
   std::vector<std::int64_t> sizes;
@@ -44,73 +44,73 @@ std::string profiled_batches(const PredictOptions& options) {
 
 void PredictOptions::declare(OptionList& options) {
   const OptionText entry{.placeholder = "NAME:KEY=VALUE..."}, time{.placeholder = "TIME"};
-  options.add("batch", batch, "samples in the batch of a rank; with --strong of all together",
+  options.add("batch", batch,
+              "samples in each rank's batch; with --strong in the batch that all ranks share",
               {.least = 1, .most = 1'000'000});
-  options.add("strong", strong, "all ranks share the batch");
+  options.add("strong", strong, "share the batch between all ranks");
   options
       .add("networks", networks,
-           "descriptions of networks: files, or names of carried ones (ethernet-10g if left out)",
+           "network descriptions: files, or built-in names (ethernet-10g if left out)",
            {.placeholder = "NAME|FILE"})
       .flag = "network";
   options.add("wire", wire,
-              "in place of a network: a port of this latency and bandwidth at each rank; --measure "
-              "delays messages as it would",
+              "model the network as ports of this latency and bandwidth, one per rank; --measure "
+              "delays messages alike",
               {.placeholder = "LATENCY,BANDWIDTH"});
-  options
-      .add("scheme", scheme, "a scheme and its options ('d5 list distributed-optimizers')", entry)
+  options.add("scheme", scheme, "scheme and its options ('d5 list distributed-optimizers')", entry)
       .flag = "distributed";
-  options.add("optimizer", optimizer, "the optimizer ('d5 list optimizers')", entry);
-  options.add("steps", steps, "steps that are profiled, and measured, in all launches",
+  options.add("optimizer", optimizer, "optimizer ('d5 list optimizers')", entry);
+  options.add("steps", steps, "steps to profile, and to measure, over all launches",
               {.least = 2, .most = 1'000'000});
   options.add("least_time", least_time,
-              "more steps than --steps, 500 at most in a launch, where those take less together",
+              "minimum total time of the steps: more than --steps, 500 at most per launch, if they "
+              "take less",
               time);
   options.add("measure", measure,
-              "so many ranks of this machine: predicted from as many copies and their network, "
-              "then measured",
+              "numbers of ranks of this machine to predict, from as many copies and their network, "
+              "and then to measure",
               {.placeholder = "N,..."});
   options.add("launches", launches,
-              "launches of each number of ranks that is profiled or measured, which take turns: "
+              "launches per number of ranks that is profiled or measured, in turns, because "
               "processes differ by more than their steps do. The median of a measured launch is a "
               "sample; 1: each step is",
               {.least = 1, .most = 1000});
   options.add("budget", budget,
-              "time and memory for one simulation, as 30s or 30s,2GiB; where one is over, the "
-              "points before stand alone",
+              "time and memory limit of one simulation, as 30s or 30s,2GiB; a curve ends at the "
+              "last point within it",
               {.placeholder = "TIME|SIZE,..."});
-  options.add("step_budget", step_budget,
-              "time for each profile, and for measuring each number of ranks; where it is over, "
-              "there are fewer steps",
-              time);
-  options
-      .add("engine", engine, "the model of the network's time ('d5 list simulated-networks')",
-           entry)
+  options.add(
+      "step_budget", step_budget,
+      "time limit of each profile, and of measuring each number of ranks; steps end with it", time);
+  options.add("engine", engine, "model of the network's time ('d5 list simulated-networks')", entry)
       .flag = "model";
   options.add("keep", keep,
-              "a folder in which profiles and networks of this machine stay, and from which they "
-              "are taken",
+              "folder that keeps profiles and network descriptions of this machine for later runs",
               {.placeholder = "DIR"});
   options.add("force", force,
-              "a profile in --keep of another machine, version or number of threads is taken, and "
-              "mistrusted");
-  options.add("pictures", pictures, "draw the curve into this folder", {.placeholder = "DIR"});
+              "accept a profile in --keep of another machine, version or number of threads, and "
+              "mistrust it");
+  options.add("pictures", pictures, "folder for a picture of the curve", {.placeholder = "DIR"});
 }
 
 void add_predict_options(CLI::App& command, PredictOptions& options, bool& measures_here) {
   command
       .add_option("MODEL", options.model,
-                  "a built-in network or an .onnx file with a loss, a recipe, or a profile (.json)")
+                  "built-in network or .onnx file with a loss, recipe, or profile (.json)")
       ->required();
-  command.add_option("--ranks,--nodes", options.ranks, "as 1,2,4 or 1..128 (1..8 if left out)")
+  command
+      .add_option("--ranks,--nodes", options.ranks,
+                  "numbers of ranks, as 1,2,4 or 1..128 (1..8 if left out)")
       ->option_text("N,...|N..N");
   command
-      .add_option(
-          "--strategy", options.strategies,
-          "what might be otherwise (below), one after the other; several options are curves side "
-          "by side")
+      .add_option("--strategy", options.strategies,
+                  "changes to the prediction (below), applied in order; each further option is a "
+                  "further curve")
       ->allow_extra_args(false)
       ->option_text("NAME:KEY=VALUE,...");
-  command.add_flag("--measure-here", measures_here, "measures alone: what --measure starts")
+  command
+      .add_flag("--measure-here", measures_here,
+                "measure without predicting: what --measure starts")
       ->group("");
   add_declared_options(command, options, "Prediction");
   add_run_options(command, options);
@@ -138,8 +138,8 @@ double step_deadline(const PredictOptions& options) {
 
 SimulationOptions simulation_of(const PredictOptions& options) {
   SimulationOptions simulation{.model = entry_of_words("simulated network", options.engine)};
-  (void)find_simulated_network(simulation.model.name);  // throws where there is none
-  if (!options.wire.empty()) {  // it carries what is sent, whether or not somebody waits for it
+  (void)find_simulated_network(simulation.model.name);  // throws if there is none
+  if (!options.wire.empty()) {  // a modelled wire sends eagerly: no message waits for its receive
     simulation.eager_bytes = std::numeric_limits<std::int64_t>::max();
   }
   std::istringstream stream(options.budget);

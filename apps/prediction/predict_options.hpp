@@ -26,22 +26,22 @@ struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
   void declare(OptionList& options);
   [[nodiscard]] bool is_of_profile() const { return model.ends_with(".json"); }
 };
-/// `measures_here` is of the processes that `--measure` starts.
+/// `measures_here` marks the processes that `--measure` starts.
 void add_predict_options(CLI::App& command, PredictOptions& options, bool& measures_here);
 
-/// Those that were named; else the modelled wire; else one that d5 carries.
+/// The named networks; else the modelled wire; else a built-in one.
 [[nodiscard]] std::vector<NetworkDescription> networks_of(const PredictOptions& options);
-/// Of clusters. Throws: ValueError.
+/// Numbers of ranks of clusters. Throws: ValueError.
 [[nodiscard]] std::vector<int> cluster_ranks_of(const PredictOptions& options);
-/// When steps that are profiled, or measured, from now on are to end. Throws: ValueError.
+/// The time at which steps that are profiled or measured from now on end. Throws: ValueError.
 [[nodiscard]] double step_deadline(const PredictOptions& options);
-/// How a simulation runs: engine, budget. Throws: NotFound, ValueError, Unsupported.
+/// Engine and budget of a simulation. Throws: NotFound, ValueError, Unsupported.
 [[nodiscard]] SimulationOptions simulation_of(const PredictOptions& options);
-/// A line a strategy: name and summary.
+/// One line per strategy: name and summary.
 [[nodiscard]] std::string strategies_help();
 /// "buckets:bytes=1048576,compute:factor=2"
 [[nodiscard]] std::vector<EntryChoice> strategies_of(const std::string& words);
-/// What starts this program anew on ranks of this machine.
+/// Commands that start this program on ranks of this machine.
 [[nodiscard]] LocalCommands local_commands(const PredictOptions& options);
 
 }  // namespace d5::app

@@ -23,19 +23,19 @@ bool is_child_starter(int argc, char** argv) {
 }
 
 int start_children() {
-  Program program;  // of one command: a child copies each page of it that it writes to
+  Program program;  // with one command: a child copies each page of it that it writes to
   command::register_eval_run(program);
   (void)environment();
   onnx::Node any;
   any.op_type = "Relu";
   any.opset = onnx::newest_opset("");
-  (void)onnx::schema_of(any);  // the first makes ONNX's schemas, all of them
+  (void)onnx::schema_of(any);  // the first use builds all of ONNX's schemas
   return d5::start_children([&program](std::vector<std::string> words) -> int {
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
     const int status = program.run(int(words.size()), pointers.data());
-    // No destructors run: what they free is the starter's, and to copy it for that takes long.
+    // Skips destructors: they would free the starter's memory, and copying it for that takes long.
     std::fflush(nullptr);
     std::_Exit(status);
   });

@@ -11,15 +11,15 @@ namespace d5::app {
 std::string server_example() {
   return R"(
   d5 eval run efficientnet-lite0 --server http://127.0.0.1:8500 --on all
-                                                on every agent of a server that fits)";
+                                                on every suitable agent of a server)";
 }
 
 void add_server_choice(CLI::App& command, ServerChoice& choice) {
   command
       .add_option("--server", choice.server,
-                  "run it on the agents of this 'd5 serve'; its token is $D5_TOKEN")
+                  "'d5 serve' whose agents run the evaluation; its token is $D5_TOKEN")
       ->option_text("ADDRESS");
-  command.add_option("--on", choice.on, "how many agents, with --server: one, all, or a number")
+  command.add_option("--on", choice.on, "number of agents, with --server: one, all, or a number")
       ->option_text("N");
 }
 

@@ -3,9 +3,9 @@
 
 namespace d5::app {
 
-/// Of a process that goes on for long and measures nothing: what it frees it keeps for what comes
-/// next, tens of megabytes at most, as glibc does by itself once it has freed something large. To
-/// give pages back and take them again for each job costs more than the job's own work on them.
+/// Keeps freed memory for reuse, tens of megabytes at most, in a long-running process that measures
+/// nothing. glibc does so by itself once it has freed a large block. Returning pages and taking
+/// them again for each job would cost more than the job's own work on them.
 void keep_freed_memory();
 
 }  // namespace d5::app

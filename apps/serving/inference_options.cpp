@@ -11,31 +11,31 @@ namespace d5::app {
 void InferenceServing::declare(OptionList& options) {
   options
       .add("models", models,
-           "models that are opened at once: built-in networks, files, manifests; others of the "
-           "catalogue are opened when they are asked",
+           "models to open at start: built-in networks, files, manifests; other models of the "
+           "catalogue are opened on their first request",
            {.placeholder = "MODEL"})
       .flag = "model";
-  options.add("framework", framework, "the predictor that answers ('d5 list predictors')",
+  options.add("framework", framework, "predictor that runs the models ('d5 list predictors')",
               {.placeholder = "NAME"});
   options.add("instances", instances, "instances of each model, which share the threads",
               {.least = 1, .most = 1024});
   options.add("threads", threads, "threads of each instance; 0: the instances share all",
               {.least = 0, .most = 4096});
   options.add("largest_batch", largest_batch,
-              "samples of several requests that are answered together",
+              "largest number of samples that are answered in one batch",
               {.least = 1, .most = 65536});
   options.add("longest_wait", longest_wait,
-              "the longest time that a request waits for others to fill a batch",
+              "longest time that a request waits for others to fill a batch",
               {.least = 0, .most = 60'000, .unit = "ms"});
   options.add("isolate", isolate,
-              "run each instance in a process of its own, which has this long for an answer: one "
-              "that crashes or hangs fails its request, and is begun again; 0: in the server's, "
-              "where it ends the server",
+              "run each instance in a process of its own, with this time limit for an answer: a "
+              "crash or a hang fails its request, and the process is started again; 0: run in the "
+              "server's process, where a crash ends the server",
               {.least = 0, .most = 86'400, .unit = "s"});
-  options.add("memory", memory, "the most address space of each such process",
+  options.add("memory", memory, "address-space limit of each such process",
               {.placeholder = "SIZE"});
   options.add("inference_grpc", grpc_port,
-              "the port of the same address for gRPC; 0: any that is free; -1: none",
+              "port for gRPC at the same address; 0: any free port; -1: none",
               {.least = -1, .most = 65535, .unit = "port"});
 }
 
@@ -54,7 +54,9 @@ std::shared_ptr<InferenceModels> open_inference(const InferenceServing& serving)
   if (serving.isolate > 0) {
     options.alone = {own_command().front(), kAnswerAlone};
   } else if (options.most_bytes > 0) {
-    throw ValueError("--memory is of processes of their own, which --isolate 0 takes from models");
+    throw ValueError(
+        "--memory limits the processes of models; leave out --isolate 0, which runs models in the "
+        "server's process");
   }
   auto models = std::make_shared<InferenceModels>(options);
   for (const std::string& word : serving.models) (void)models->add(word);

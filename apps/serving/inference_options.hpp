@@ -16,11 +16,10 @@ class App;
 
 namespace d5::app {
 
-/// The word that makes this program a process of one model's own. It is no command: nobody types
-/// it.
+/// The word that makes this program a process of one model. It is internal, and no command.
 inline constexpr const char* kAnswerAlone = "answer-alone";
 
-/// Which models a server answers with, and how.
+/// The models that a server runs, and how.
 struct InferenceServing {
   std::vector<std::string> models;
   std::string framework = "reference";
@@ -28,16 +27,16 @@ struct InferenceServing {
   std::int64_t largest_batch = 1;
   double longest_wait = 0;  ///< ms
   int grpc_port = -1;       ///< below 0: none
-  double isolate = 60;      ///< s for an answer of a process of its own; 0: none has one
-  std::string memory;       ///< of such a process
+  double isolate = 60;  ///< s; time limit of an answer in a process of its own; 0: no such process
+  std::string memory;   ///< limit of such a process
 
   void declare(OptionList& options);
 };
 
 void add_inference_options(CLI::App& command, InferenceServing& serving);
-/// All that were named, open; those of the catalogue are opened when they are asked.
+/// The named models, open; other models of the catalogue are opened on their first request.
 [[nodiscard]] std::shared_ptr<InferenceModels> open_inference(const InferenceServing& serving);
-/// The same over gRPC, at the address that `where` tells; null where it was not asked for.
+/// The same over gRPC, at the address in `where`; null if it is off.
 [[nodiscard]] std::unique_ptr<InferenceService> serve_over_grpc(const InferenceServing& serving,
                                                                 InferenceModels& models,
                                                                 InferenceServiceOptions where);

@@ -24,7 +24,7 @@ std::string words_of(const JobEvent& event) {
   return words;
 }
 
-/// What all parts measured: of several agents, with each record's agent among its conditions.
+/// Joins the results of all parts; with several agents, each record has its agent as a condition.
 Results results_of(ServingClient& client, const Job& job) {
   Results all;
   for (const auto& part : job.parts) {
@@ -48,7 +48,7 @@ int follow_evaluation(ServingClient& client, const std::string& job, const Outpu
     });
   } catch (const Interrupted&) {
     say(
-        fmt::format("the server goes on; 'd5 job show {0} --follow' comes back to it, 'd5 job "
+        fmt::format("the server continues; 'd5 job show {0} --follow' follows it again, 'd5 job "
                     "cancel {0}' ends it",
                     printable(job)));
     return interrupted_status();

@@ -8,11 +8,11 @@
 
 namespace d5::app {
 
-/// Tells how far a job is until it is over, prints what it measured as a run of this machine is
-/// printed, writes it to `--out`, and returns the exit status that it would have had here.
+/// Reports a job's progress until it is over, prints its results like those of a local run, writes
+/// them to `--out`, and returns the exit status that a local run would have had.
 int follow_evaluation(ServingClient& client, const std::string& job, const OutputOptions& output);
 
-/// Asks for an evaluation, and follows it. Ctrl-C leaves it to the server.
+/// Submits an evaluation and follows it. Ctrl-C leaves it running on the server.
 int run_remotely(ServingClient& client, const std::string& manifest, const std::string& on,
                  const OutputOptions& output);
 

@@ -11,7 +11,7 @@
 namespace d5::app {
 
 void prepare_serving() {
-  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // what matters of gRPC comes as an error
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // gRPC's errors reach the user as exceptions
   add_remote_predictor();
 }
 

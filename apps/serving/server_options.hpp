@@ -11,11 +11,11 @@ namespace d5::app {
 
 inline constexpr const char* kUsualServer = "http://127.0.0.1:8500";
 
-/// `--server`: which one is asked.
+/// Adds `--server`: the server to ask.
 inline void add_server_option(CLI::App& command, std::string& address) {
   command
       .add_option("--server", address,
-                  std::string("of 'd5 serve', else $D5_SERVER, or ") + kUsualServer +
+                  std::string("address of 'd5 serve'; by default $D5_SERVER, or ") + kUsualServer +
                       "; its token is $D5_TOKEN")
       ->envname("D5_SERVER")
       ->option_text("ADDRESS");

@@ -8,13 +8,15 @@
 
 namespace d5::app {
 
-/// Which tokens. The same in all commands that change or show them.
+/// The file of tokens. The same in all commands that change or show them.
 struct TokenOptions {
   std::string tokens;
 };
 
 inline void add_token_options(CLI::App& command, TokenOptions& options) {
-  command.add_option("--tokens", options.tokens, "their file; else tokens.json in the user's data")
+  command
+      .add_option("--tokens", options.tokens,
+                  "file of the tokens; by default tokens.json in the user's data")
       ->option_text("FILE");
 }
 

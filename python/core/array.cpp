@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of Python as tensors.
+// Python arrays as tensors.
 #include <fmt/format.h>
 
 #include "core/numpy_types.hpp"
@@ -28,7 +28,7 @@ HeldTensor strings_from_numpy(const py::array& array) {
 
 bool is_native(const py::dtype& type) { return type.byteorder() == '=' || type.byteorder() == '|'; }
 
-/// Elements in rows, in this machine's order of bytes, each where it may lie.
+/// Copies elements into rows, in this machine's byte order, at proper alignment.
 bool is_plain(const py::array& array, std::size_t element_bytes) {
   const auto step = std::min<std::size_t>(element_bytes, 8);
   return (array.flags() & py::array::c_style) != 0 &&
@@ -40,8 +40,9 @@ HeldTensor over_array(py::array array) {
   if (kind == 'U' || kind == 'O' || kind == 'S' || kind == 'T') return strings_from_numpy(array);
   const auto dtype = dtype_of_numpy(array.dtype());
   if (!dtype) {
-    throw TypeError(fmt::format("an array of {} is no tensor; expected numbers or strings",
-                                std::string(py::str(array.dtype()))));
+    throw TypeError(
+        fmt::format("an array of {} cannot become a tensor; expected numbers or strings",
+                    std::string(py::str(array.dtype()))));
   }
   if (!is_native(array.dtype())) {
     array = array.attr("astype")(array.dtype().attr("newbyteorder")("="));
@@ -55,12 +56,12 @@ HeldTensor over_array(py::array array) {
           read_only};
 }
 
-/// The structure in a capsule of that name, or null; it is the caller's from then on.
+/// The structure in a capsule of that name, which the caller then owns; null if there is none.
 template <class Managed>
 Managed* take(const py::object& capsule, const char* name, const char* used) {
   if (!PyCapsule_IsValid(capsule.ptr(), name)) return nullptr;
   auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
-  // Its own destructor is to leave it alone.
+  // Keeps the capsule's destructor from freeing the structure.
   PyCapsule_SetName(capsule.ptr(), used);
   return managed;
 }
@@ -93,7 +94,7 @@ HeldTensor over_dlpack(py::object source) {
   const py::object give = source.attr("__dlpack__");
   try {
     return over_capsule(give(py::arg("max_version") = py::make_tuple(1, 1)));
-  } catch (py::error_already_set& raised) {  // of the days before versions
+  } catch (py::error_already_set& raised) {  // from before DLPack had versions
     if (!raised.matches(PyExc_TypeError)) throw;
   }
   return over_capsule(give());

@@ -68,24 +68,26 @@ RowDicts collect_artefacts(const ArtefactStore& store, std::uint64_t most_bytes,
 
 void bind_artefact_store(py::module_& m) {
   py::class_<ArtefactStore>(m, "ArtefactStore",
-                            "Files by the SHA-256 of their bytes: `d5 artefact`. Several processes "
-                            "may use one folder.")
+                            "Cache of files by the SHA-256 of their bytes: `d5 artefact`. Several "
+                            "processes may use one folder.")
       .def(py::init([](const std::optional<Path>& folder) {
              return folder ? ArtefactStore(folder->string()) : ArtefactStore();
            }),
            py::arg("folder") = py::none(),
-           "Of this user, unless a folder is given ($D5_CACHE_DIR says where).")
+           "Opens the store in a folder; by default the user's ($D5_CACHE_DIR).")
       .def_property_readonly("folder", &ArtefactStore::folder)
       .def("add", &add_artefact, py::arg("file"),
-           "Puts a copy of a file there: its name, sha256 and bytes, as a manifest wants them.")
+           "Puts a copy of a file into the store. Returns its name, sha256 and bytes, as a "
+           "manifest needs them.")
       .def("fetch", &fetch_artefact, py::arg("sha256"),
            py::arg("urls") = std::vector<std::string>{}, py::kw_only(), py::arg("name") = "",
            py::arg("bytes") = 0, py::arg("unpack") = false,
-           "The path of a file, whose digest was checked at this moment; where it is missing it is "
-           "downloaded from the first of `urls` that has it. With unpack=True the folder of an "
+           "Returns the path of a file after checking its digest. A missing file is downloaded "
+           "from the first of `urls` that has it. With unpack=True returns the folder of an "
            "archive's files.")
       .def("has", &ArtefactStore::has, py::arg("sha256"))
-      .def("path_of", &ArtefactStore::path_of, py::arg("sha256"), "Where it is or would be.")
+      .def("path_of", &ArtefactStore::path_of, py::arg("sha256"),
+           "Path at which the file is, or would be.")
       .def(
           "held",
           [](const ArtefactStore& store) {
@@ -94,13 +96,12 @@ void bind_artefact_store(py::module_& m) {
               row["used"] = held.used;
             });
           },
-          "A dict a file, the one used last first; `used` in s since 1970.")
-      .def("verify", &artefact_faults,
-           "A dict a file whose bytes are no longer those of its digest.")
+          "A dict per file, most recently used first; `used` in s since 1970.")
+      .def("verify", &artefact_faults, "A dict per file whose bytes no longer match its digest.")
       .def("collect", &collect_artefacts, py::arg("most_bytes"), py::kw_only(),
            py::arg("keep") = std::vector<std::string>{},
-           "Removes what was used longest ago, until at most so many bytes stay, and none of the "
-           "digests in `keep`; returns what was removed: `d5 artefact gc`.")
+           "Removes the least recently used files until at most most_bytes remain, but none of the "
+           "digests in `keep`. Returns what was removed: `d5 artefact gc`.")
       .def("__repr__", [](const ArtefactStore& store) {
         return fmt::format("<d5.ArtefactStore {}>", printable(store.folder()));
       });

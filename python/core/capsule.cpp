@@ -12,7 +12,7 @@
 namespace d5::python {
 namespace {
 
-/// A consumer renames the capsule when it takes over.
+/// A consumer renames the capsule when it takes ownership.
 template <class Managed>
 py::capsule capsule_of(Managed* managed, const char* name) {
   return py::capsule(managed, name, [](PyObject* capsule) {
@@ -27,7 +27,7 @@ bool knows_versions(const Anything& max_version) {
   return !max_version.is_none() && max_version.cast<std::pair<int, int>>().first >= 1;
 }
 
-/// The tensor where the consumer wants it; whether it is a copy.
+/// The tensor on the consumer's device, and whether it is a copy.
 std::pair<Tensor, bool> on_device(const Tensor& tensor, const Anything& wanted,
                                   const Anything& copy) {
   const bool must_copy = !copy.is_none() && copy.cast<bool>();
@@ -39,11 +39,11 @@ std::pair<Tensor, bool> on_device(const Tensor& tensor, const Anything& wanted,
   }
   if (device == tensor.device() && !must_copy) return {tensor, false};
   if (must_not) {
-    throw py::buffer_error(fmt::format("{} is asked for on {} without a copy",
+    throw py::buffer_error(fmt::format("{} was requested on {} without a copy",
                                        to_string(tensor.desc()), to_string(device)));
   }
   if (device != Device{} && device != tensor.device()) {
-    throw py::buffer_error(fmt::format("{} is given on its device, or on the host, not on {}",
+    throw py::buffer_error(fmt::format("{} is available on its device and on the host, not on {}",
                                        to_string(tensor.desc()), to_string(device)));
   }
   return {tensor.copy(device), true};

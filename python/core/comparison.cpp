@@ -15,34 +15,35 @@ namespace {
 constexpr std::array kAnswers{"held", "broken", "undecided"};
 
 void bind_compared_files(py::module_& m) {
-  py::class_<ResultPair>(m, "ResultPair", "One measurement that two results hold.")
+  py::class_<ResultPair>(m, "ResultPair", "A measurement that two results have in common.")
       .def_readonly("a", &ResultPair::a)
       .def_readonly("b", &ResultPair::b)
       .def_readonly("ratio", &ResultPair::ratio, "B's statistic / A's.")
       .def_property_readonly(
           "interval",
           [](const ResultPair& pair) { return std::pair(pair.interval.low, pair.interval.high); },
-          "Of the ratio, at least 95%; NaN where the statistic has none.")
-      .def_readonly("p_value", &ResultPair::p_value, "Of the rank test.");
-  py::class_<GateFinding>(m, "GateFinding", "Whether something stays within a limit.")
+          "Interval of the ratio, with at least 95% confidence; NaN if the statistic has none.")
+      .def_readonly("p_value", &ResultPair::p_value, "P-value of the rank test.");
+  py::class_<GateFinding>(m, "GateFinding", "Whether a comparison stays within a limit.")
       .def_property_readonly(
           "answer", [](const GateFinding& f) { return kAnswers.at(std::size_t(f.answer)); },
-          "held, broken or undecided.")
+          "\"held\", \"broken\" or \"undecided\".")
       .def_readonly("subject", &GateFinding::subject)
       .def_readonly("reason", &GateFinding::reason)
       .def("__repr__", [](const GateFinding& f) {
         return fmt::format("<d5.GateFinding {}: {}>", f.subject,
                            kAnswers.at(std::size_t(f.answer)));
       });
-  py::class_<ComparedFiles>(m, "ComparedFiles", "Two results files, B held against A.")
+  py::class_<ComparedFiles>(m, "ComparedFiles", "Comparison of two results files, of B with A.")
       .def_property_readonly("pairs", [](const ComparedFiles& c) { return c.report.pairs; })
       .def_property_readonly("table",
                              [](const ComparedFiles& c) { return to_table(c.report.pairs); })
-      .def_property_readonly("notes", &notes_of, "What to know before the numbers.")
-      .def_readonly("findings", &ComparedFiles::findings, "Of the gate, if there is one.")
+      .def_property_readonly("notes", &notes_of, "Notes to read before the numbers.")
+      .def_readonly("findings", &ComparedFiles::findings, "Findings of the gate, if there is one.")
       .def_property_readonly("holds", &ComparedFiles::holds)
       .def(
-          "html", [](const ComparedFiles& c) { return to_html(c.report); }, "The page.")
+          "html", [](const ComparedFiles& c) { return to_html(c.report); },
+          "The comparison as an HTML page.")
       .def("__str__", [](const ComparedFiles& c) { return to_text(c, Format::table); });
 }
 
@@ -57,10 +58,10 @@ void bind_comparison(py::module_& m) {
                                {.environment = {}, .measurements = b});
       },
       py::arg("a"), py::arg("b"), py::call_guard<py::gil_scoped_release>(),
-      "A d5.ResultPair for each measurement that both hold, new / old; compare_table prints them.");
+      "A d5.ResultPair for each measurement that both have, new / old; compare_table prints them.");
   m.def(
       "compare_table", [](const std::vector<ResultPair>& pairs) { return to_table(pairs); },
-      py::arg("pairs"), "With a verdict for each: better, worse, same within noise.");
+      py::arg("pairs"), "A table with a verdict for each pair: better, worse, same within noise.");
   m.def(
       "compare_files",
       [](const Path& a, const Path& b, std::vector<std::string> metrics, double fail_above) {
@@ -69,8 +70,8 @@ void bind_comparison(py::module_& m) {
       },
       py::arg("a"), py::arg("b"), py::kw_only(), py::arg("metrics") = std::vector<std::string>(),
       py::arg("fail_above") = 0.0, py::call_guard<py::gil_scoped_release>(),
-      "Two results files, new / old: `d5 compare`. With fail_above=1.05 `holds` tells whether "
-      "nothing is 5% worse for sure, nor may be.");
+      "Compares two results files, new / old: `d5 compare`. With fail_above=1.05, `holds` is True "
+      "only if every number is certainly less than 5% worse.");
   m.def(
       "compare_subjects",
       [](const Path& a, const Path& b, const std::vector<std::string>& frameworks,
@@ -96,9 +97,9 @@ void bind_comparison(py::module_& m) {
       py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("batch") = 1,
       py::arg("metrics") = std::vector<std::string>{"time"}, py::arg("seed") = 0,
       py::arg("fail_above") = 0.0, py::arg("retries") = 0,
-      "Two operators or two networks run now, interleaved, in one framework or one each: `d5 "
-      "compare`. The last row is the ratio of B's time to A's; with fail_above it is failed where "
-      "it is surely above, and mistrusted where noise hides the answer.");
+      "Runs two operators or two networks now, interleaved, in one framework or one each, and "
+      "compares them: `d5 compare`. The last row is the ratio of B's time to A's. With fail_above "
+      "it is failed if the ratio is certainly above, and mistrusted if noise hides the answer.");
   tell_keywords(m, "compare_subjects", options_of<MeasureOptions>());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// d5's errors as exceptions of Python, and the other way.
+// Translates d5's errors to Python exceptions, and back.
 #include "errors.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace d5::python {
 namespace {
 
-/// One class of d5.errors and of C++. The base comes first: the last that fits is meant.
+/// A class of d5.errors and its C++ class. Bases come first: the last match is the most specific.
 struct ErrorClass {
   const char* name;
   void (*translate)(std::exception_ptr thrown);
@@ -24,7 +24,7 @@ py::handle python_class(const char* name) {
   return py::object(py::module_::import("d5.errors").attr(name)).release();
 }
 
-/// As E arrives in Python: caused by what Python raised, if that is within it.
+/// E as a Python exception, with the nested Python exception, if there is one, as its cause.
 template <class E>
 void set_python_error(const py::handle& type, const E& error) {
   if (const auto* outer = dynamic_cast<const std::nested_exception*>(&error)) {
@@ -74,7 +74,7 @@ const std::vector<ErrorClass>& error_classes() {
 
 std::string text(const py::handle& object) { return py::str(object); }
 
-/// Where it was raised: "mine.py:12", or nothing for what no Python code raised.
+/// Where it was raised: "mine.py:12"; empty if no Python code raised it.
 std::string place_of(const py::error_already_set& raised) {
   py::object trace = raised.trace();
   if (!trace || trace.is_none()) return "";
@@ -84,7 +84,7 @@ std::string place_of(const py::error_already_set& raised) {
   return fmt::format(" ({}:{})", text(file), text(trace.attr("tb_lineno")));
 }
 
-/// Rows of tables and lines of logs have room for no more.
+/// Shortens a message to what fits rows of tables and lines of logs.
 std::string in_one_line(const std::string& message) {
   std::istringstream lines(message);
   std::string result;
@@ -98,7 +98,7 @@ std::string in_one_line(const std::string& message) {
 
 bool in_program = false;
 
-/// What a callback returned is not what C++ asked for, and nobody said whose it is.
+/// For a callback's result of a wrong type that no caller has named.
 void translate_cast(std::exception_ptr thrown) {
   try {
     std::rethrow_exception(thrown);

@@ -17,7 +17,7 @@ Measurement record_from_state(const std::string& state) {
   return results_from_json(state, "pickle").measurements.at(0);
 }
 
-/// What a call of Python does, for `measure`, which holds the GIL as the caller did.
+/// A Python call as work for `measure`, which holds the GIL like its caller.
 void run_python(const py::object& run) {
   try {
     run();
@@ -48,7 +48,8 @@ Measurements::Measurements(const std::vector<Measurement>& rows)
     : Measurements(py::module_::import("d5").attr("Measurements")(py::cast(rows))) {}
 
 void bind_measurement(py::module_& m) {
-  py::class_<Measurement>(m, "Measurement", "What was run, where, all samples, status and reason.")
+  py::class_<Measurement>(m, "Measurement",
+                          "Subject, environment, samples, status and reason of one measurement.")
       .def(py::init<>())
       .def_readwrite("subject", &Measurement::subject)
       .def_readwrite("command", &Measurement::command)
@@ -72,7 +73,7 @@ void bind_measurement(py::module_& m) {
             }
             return values;
           },
-          "What else was fixed or found, by name: texts, and numbers in SI units.")
+          "Everything else that was fixed or found, by name: texts, and numbers in SI units.")
       .def_property_readonly(
           "roles",
           [](const Measurement& r) {
@@ -82,8 +83,8 @@ void bind_measurement(py::module_& m) {
             }
             return roles;
           },
-          "What each condition means to a comparison: \"identity\" (another "
-          "case), \"setting\" (must agree), \"finding\" or \"aside\".")
+          "Role of each condition in a comparison: \"identity\" (another case), \"setting\" (must "
+          "agree), \"finding\" or \"aside\".")
       .def_property_readonly(
           "artefacts",
           [](const Measurement& r) {
@@ -91,21 +92,21 @@ void bind_measurement(py::module_& m) {
             for (const auto& artefact : r.artefacts) names.push_back(artefact.name);
             return names;
           },
-          "Names of what it was made of, and of the pictures that came of it.")
+          "Names of the files that it used, and of its pictures.")
       .def_property_readonly("status",
                              [](const Measurement& r) { return std::string(name_of(r.status)); })
       .def_property_readonly("median",
                              [](const Measurement& r) { return summarise(r.samples).median; })
       .def_property_readonly(
           "value", [](const Measurement& r) { return estimate(r).value; },
-          "The number that stands for the samples, as `statistic` says.")
+          "The value that summarises the samples, by `statistic`.")
       .def_property_readonly(
           "interval",
           [](const Measurement& r) {
             const Interval i = estimate(r).interval;
             return std::pair(i.low, i.high);
           },
-          "95% interval of `value`; NaN where it has none.")
+          "95% interval of `value`; NaN if it has none.")
       .def("__deepcopy__", [](const Measurement& r, const Anything&) { return r; })
       .def(py::pickle(&record_state, &record_from_state))
       .def("_repr_html_", [](const Measurement& r) { return to_html_table({r}); })
@@ -140,18 +141,16 @@ void bind_measurement(py::module_& m) {
       py::arg("run"), py::arg("name") = "python",
       py::arg("metrics") = std::vector<std::string>{"time"}, py::arg("samples") = 30,
       py::arg("warmup") = 3, py::arg("seconds_per_sample") = 1e-4, py::arg("seed") = 0,
-      "Measures a Python callable the way d5 measures; one row a metric. Several at once, in a "
-      "dict "
-      "by the name of whose they are (a row's `framework`), are interleaved, in random order in "
-      "each round: {\"d5\": ..., \"onnxruntime\": ...}; the ratio of each time to the first's "
-      "follows.");
+      "Measures a Python callable the way d5 measures; a row per metric. Several callables in a "
+      "dict by name (a row's `framework`) are interleaved, in random order in each round: {\"d5\": "
+      "..., \"onnxruntime\": ...}; the ratio of each time to the first's follows.");
   m.def("metrics", [] { return metrics().names(); }, "Names of all metrics.");
   m.def(
       "to_table",
       [](const std::vector<Measurement>& measurements) { return to_table(measurements); },
-      py::arg("measurements"), "The console table of some measurements.");
+      py::arg("measurements"), "The console table of measurements.");
   m.def("to_html", &to_html_table, py::arg("measurements"),
-        "A table of HTML, as a page of `d5 report` has it.");
+        "An HTML table, as in a page of `d5 report`.");
   m.def(
       "write_results",
       [](const std::vector<Measurement>& measurements, const Path& path) {
@@ -163,7 +162,7 @@ void bind_measurement(py::module_& m) {
       "read_results",
       [](const Path& path) { return Measurements(read_results(path.string()).measurements); },
       py::arg("path"),
-      "The records of a results file. Raises IoError, FormatError with the place.");
+      "Reads the records of a results file. Raises IoError, or FormatError with the place.");
 }
 
 }  // namespace d5::python

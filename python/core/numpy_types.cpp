@@ -14,7 +14,7 @@ namespace {
 struct NumpyType {
   DType dtype;
   const char* name;
-  char kind;  ///< NumPy's letter; 'V': of ml_dtypes, whatever letter that gives it
+  char kind;  ///< NumPy's letter; 'V' for ml_dtypes, whatever letter it uses
 };
 
 constexpr std::array kTypes = {NumpyType{DType::boolean, "bool", 'b'},
@@ -38,7 +38,7 @@ constexpr std::array kTypes = {NumpyType{DType::boolean, "bool", 'b'},
                                NumpyType{DType::float8e5m2fnuz, "float8_e5m2fnuz", 'V'},
                                NumpyType{DType::float8e8m0, "float8_e8m0fnu", 'V'}};
 
-/// A package that this interpreter has, or none. Asked for once.
+/// A package of this interpreter, or none. Looked up once.
 const py::object& ml_dtypes() {
   static const auto* module = [] {
     try {
@@ -67,7 +67,7 @@ py::dtype make_type(DType dtype) {
 }  // namespace
 
 py::dtype numpy_type(DType dtype) {
-  // They live as long as the process: the interpreter may end before statics do.
+  // Never freed: the interpreter may end before statics are destroyed.
   static auto* made = new std::array<py::object, kDTypeCount>;
   py::object& type = (*made)[std::size_t(dtype)];
   if (!type) type = make_type(dtype);

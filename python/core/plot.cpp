@@ -59,7 +59,7 @@ void bind_plot(py::module_& m) {
           "line, faint_line, dots, box (two points are opposite corners), interval (from each "
           "first "
           "point to each second), rule (through the first point), text (its label alone) or key.")
-      .def_readonly("series", &PlotMark::series, "Which of the plot's `series` it belongs to.")
+      .def_readonly("series", &PlotMark::series, "Index of the plot's `series` that it belongs to.")
       .def_readonly("label", &PlotMark::label)
       .def_property_readonly(
           "points",
@@ -68,17 +68,17 @@ void bind_plot(py::module_& m) {
             for (const auto& point : mark.points) pairs.emplace_back(point.x, point.y);
             return pairs;
           },
-          "In the units of the axes.");
+          "Points in the units of the axes.");
   py::class_<Plot>(m, "Plot", "A picture of numbers, which a notebook shows.")
       .def(py::init(&of_lines), py::arg("lines"), py::kw_only(), py::arg("title") = "",
            py::arg("x") = std::tuple("", "", "linear"), py::arg("y") = std::tuple("", "", "linear"),
            py::arg("name") = "lines",
-           "Of lines by their names, each a list of (x, y), a dot where it is one; an axis is its "
-           "label, its SI unit, and "
-           "linear, whole (ticks at whole numbers) or logarithmic.")
+           "Plots lines by their names; each line is a list of (x, y), and a single point is a "
+           "dot. An axis is its label, its SI unit, and linear, whole (ticks at whole numbers) or "
+           "logarithmic.")
       .def_readonly("name", &Plot::name)
       .def_readonly("title", &Plot::title)
-      .def_readonly("series", &Plot::series, "Names for the legend, which has no empty one.")
+      .def_readonly("series", &Plot::series, "Names for the legend, which leaves out empty ones.")
       .def_readonly("marks", &Plot::marks)
       .def_property_readonly(
           "x", [](const Plot& plot) { return words_of(plot.x); }, "Label, SI unit, scale.")
@@ -91,21 +91,21 @@ void bind_plot(py::module_& m) {
             for (const auto& row : plot.rows) rows.emplace_back(row.label, row.lanes);
             return rows;
           },
-          "Headings and lanes from the top, which y counts; none: y is an axis of numbers.")
+          "Headings and lanes from the top, which y counts; empty: y is an axis of numbers.")
       .def_property_readonly(
           "empty", [](const Plot& plot) { return plot.marks.empty(); },
           "Whether there is nothing to draw.")
       .def(
           "svg", [](const Plot& plot, int width) { return to_svg(plot, width); },
-          py::arg("width") = 640, "The text of an SVG file; width in pixels.")
+          py::arg("width") = 640, "The plot as an SVG file's text; width in pixels.")
       .def(
           "png",
           [](const Plot& plot, int width, double scale) {
             return py::bytes(to_png(plot, width, scale));
           },
           py::arg("width") = 640, py::arg("scale") = 2.0,
-          "The bytes of a PNG file, `scale` pixels to one of the SVG's. Raises Unsupported where "
-          "librsvg is absent.")
+          "The plot as a PNG file's bytes, with `scale` pixels for each of the SVG's. Raises "
+          "Unsupported without librsvg.")
       .def("_repr_svg_", [](const Plot& plot) { return to_svg(plot); })
       .def("__repr__", [](const Plot& plot) {
         return fmt::format("<d5.Plot {}: {} marks>", printable(plot.name), plot.marks.size());
@@ -116,7 +116,7 @@ void bind_plot(py::module_& m) {
         return plots_of(Report{.sources = {{"", Results{{}, measurements}}}});
       },
       py::arg("measurements"), py::call_guard<py::gil_scoped_release>(),
-      "Every picture that some measurements support: curves, intervals, distributions, ratios, "
+      "All pictures that measurements support: curves, intervals, distributions, ratios, "
       "rooflines; `d5 report` draws the same.");
 }
 

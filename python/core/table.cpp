@@ -40,7 +40,7 @@ void bind_table(py::module_& m) {
           [](const TextTable& table, const std::string& format) {
             return table.to_text(format_of(format));
           },
-          py::arg("format") = "table", "As table, json, jsonl, csv or markdown.")
+          py::arg("format") = "table", "The table as text: table, json, jsonl, csv or markdown.")
       .def("__len__", &TextTable::size)
       .def("__str__", [](const TextTable& table) { return table.to_text(Format::table); })
       .def("_repr_markdown_",

@@ -12,7 +12,7 @@
 namespace d5::python {
 namespace {
 
-/// What has gone to the host, or was there.
+/// A tensor in the host's memory.
 void expect_on_host(const Tensor& tensor) {
   if (tensor.device() == Device{}) return;
   throw Unsupported(fmt::format("{}: NumPy reads the host's memory alone; take tensor.on_host()",
@@ -30,7 +30,7 @@ Array to_numpy(const HeldTensor& held) {
     return numpy.attr("array")(items, py::arg("dtype") = "object")
         .attr("reshape")(std::vector<std::int64_t>(dims.begin(), dims.end()));
   }
-  // The array keeps a handle of the tensor, and by it the storage.
+  // The array keeps a handle of the tensor, and so its storage.
   const py::capsule owner(new Tensor(tensor), [](void* p) { delete static_cast<Tensor*>(p); });
   py::array array(numpy_type(tensor.dtype()), std::vector<py::ssize_t>(dims.begin(), dims.end()),
                   const_cast<void*>(tensor.raw()), owner);
@@ -44,7 +44,7 @@ py::buffer_info to_buffer(const HeldTensor& held) {
   const Tensor& tensor = held.readable();
   expect_on_host(tensor);
   const py::dtype type = numpy_type(tensor.dtype());
-  if (type.num() >= 256) {  // a package's
+  if (type.num() >= 256) {  // a package's type
     throw Unsupported(fmt::format("the buffer protocol has no format for {}; take tensor.numpy()",
                                   name_of(tensor.dtype())));
   }
@@ -64,7 +64,7 @@ py::buffer_info to_buffer(const HeldTensor& held) {
           held.read_only};
 }
 
-/// Type, shape and elements: strings as a list, all else as bytes.
+/// Type, shape and elements: strings as a list, everything else as bytes.
 Anything state_of(const HeldTensor& held) {
   const Tensor local = held.readable().on_host();
   py::object elements;
@@ -112,12 +112,12 @@ Array array_of(const HeldTensor& held, const Anything& dtype, const Anything& co
 }  // namespace
 
 void HeldTensor::throw_read_only() const {
-  throw TypeError(fmt::format("{} is read-only, as the array that it shares; take tensor.copy()",
+  throw TypeError(fmt::format("{} is read-only, like the array that it shares; take tensor.copy()",
                               to_string(tensor.desc())));
 }
 
 HeldTensor* held_tensor(const py::handle& object) {
-  // Not by a cast, which asks for conversions.
+  // Not by a cast, which would convert.
   static const py::handle type = py::type::of<HeldTensor>().release();
   if (!object || !PyObject_TypeCheck(object.ptr(), reinterpret_cast<PyTypeObject*>(type.ptr()))) {
     return nullptr;
@@ -126,17 +126,16 @@ HeldTensor* held_tensor(const py::handle& object) {
 }
 
 void bind_tensor(py::module_& m) {
-  py::class_<HeldTensor> tensor(m, "Tensor", py::buffer_protocol(),
-                                "A dense array; shares memory with NumPy, torch (DLPack) and what "
-                                "knows Python's buffers.\n\n"
-                                "One that a hook, a kernel or a batch lends raises ValueError when "
-                                "it is touched after its memory was used again: copy() what is "
-                                "kept. NumPy's functions and operators take tensors, and give "
-                                "arrays.");
+  py::class_<HeldTensor> tensor(
+      m, "Tensor", py::buffer_protocol(),
+      "A dense array. Shares memory with NumPy, torch (DLPack) and objects that support Python's "
+      "buffer protocol.\n\n"
+      "A tensor that a hook, a kernel or a batch lends raises ValueError if it is used after its "
+      "memory was reused: copy() what you keep. NumPy's functions and operators take tensors, and "
+      "return NumPy arrays.");
   tensor
       .def(py::init([](const Anything& array) { return hold(array); }), py::arg("array"),
-           "Shares the memory of `array` where it is dense, read-only where that is, and copies "
-           "otherwise.")
+           "Shares the memory of a dense `array`, read-only if it is, and copies any other.")
       .def_property_readonly(
           "shape",
           [](const HeldTensor& t) {
@@ -153,7 +152,7 @@ void bind_tensor(py::module_& m) {
                              [](const HeldTensor& t) { return to_string(t.tensor.device()); })
       .def_property_readonly(
           "read_only", [](const HeldTensor& t) { return t.read_only; },
-          "Whether it shares memory that may not be written.")
+          "Whether it shares memory that must not be written.")
       .def_buffer(&to_buffer)
       .def("numpy", &to_numpy, "A NumPy array over the same memory; no copy (strings are copied).")
       .def(
@@ -164,7 +163,7 @@ void bind_tensor(py::module_& m) {
           [](const HeldTensor& t) {
             return t.tensor.device() == Device{} ? t : HeldTensor{t.readable().copy(Device{})};
           },
-          "Itself, or a copy in the host's memory of what lies on a device.")
+          "The tensor itself, or a copy in host memory if it is on a device.")
       .def(
           "copy_from",
           [](HeldTensor& t, const Anything& array) {
@@ -179,13 +178,13 @@ void bind_tensor(py::module_& m) {
       .def(
           "__getitem__",
           [](const HeldTensor& t, const Anything& index) { return Anything(to_numpy(t)[index]); },
-          py::arg("index"), "As of `numpy()`: numbers, and views of the same memory.")
+          py::arg("index"), "Indexes like `numpy()`: numbers, and views of the same memory.")
       .def(
           "__setitem__",
           [](const HeldTensor& t, const Anything& index, const Anything& values) {
             to_numpy(t)[index] = values;
           },
-          py::arg("index"), py::arg("values"), "As of `numpy()`.")
+          py::arg("index"), py::arg("values"), "Assigns like `numpy()`.")
       .def("__len__",
            [](const HeldTensor& t) {
              if (t.tensor.shape().rank() == 0) throw ShapeError("a scalar has no length");
@@ -195,7 +194,8 @@ void bind_tensor(py::module_& m) {
       .def("__dlpack__", &to_capsule, py::kw_only(), py::arg("stream") = py::none(),
            py::arg("max_version") = py::none(), py::arg("dl_device") = py::none(),
            py::arg("copy") = py::none(),
-           "As DLPack's version 1.1 says; without `max_version` as before it.")
+           "Exports the tensor by DLPack, version 1.1; without `max_version` by the unversioned "
+           "protocol.")
       .def("__dlpack_device__",
            [](const HeldTensor& t) {
              return py::make_tuple(int(t.tensor.device().kind), t.tensor.device().index);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NumPy's functions and Python's operators on tensors: they read and write the tensors' memory, and
-// give NumPy's arrays.
+// return NumPy arrays.
 #include <array>
 
 #include "bindings.hpp"
@@ -8,7 +8,7 @@
 namespace d5::python {
 namespace {
 
-/// One operator of Python and the function of NumPy that it calls; the `r` form is made too.
+/// A Python operator and the NumPy function that it calls; the reflected form (`r`) is made, too.
 struct Binary {
   const char *name, *function;
 };
@@ -30,7 +30,7 @@ py::object array_or_itself(const py::handle& object) {
   return object.attr("numpy")();
 }
 
-/// What gives its own answer to operators with arrays: torch's tensors, say.
+/// An object that implements operators with arrays itself, such as torch's tensors.
 bool defers_to(const py::object& other) {
   return !held_tensor(other) && py::hasattr(other, "__array_ufunc__") &&
          other.attr("__array_ufunc__").is_none();
@@ -44,7 +44,7 @@ Anything call(const char* function, const py::object& a, const py::object& b) {
       py::module_::import("numpy").attr(function)(array_or_itself(a), array_or_itself(b)));
 }
 
-/// NumPy's protocol: `function` is one of its universal functions, `method` how it is called.
+/// NumPy's protocol: `function` is a universal function, `method` the way it is called.
 Anything call_universal(const py::object& /*self*/, const Anything& function,
                         const std::string& method, const py::args& inputs,
                         const py::kwargs& options) {

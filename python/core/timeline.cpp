@@ -40,7 +40,7 @@ RowDicts rows_of_timeline(const Timeline& timeline) {
   });
 }
 
-/// `with d5.span("training", "mine"): ...`
+/// The object of `with d5.span("training", "mine"): ...`.
 class PythonSpan {
  public:
   PythonSpan(std::string level, std::string name)
@@ -55,7 +55,7 @@ class PythonSpan {
   std::int64_t begin_ = 0;
 };
 
-/// `with d5.trace() as timeline: ...`
+/// The object of `with d5.trace() as recording: ...`.
 struct Recording {
   std::optional<Timeline> timeline;
 };
@@ -72,7 +72,7 @@ RowDicts device_rows() {
 }  // namespace
 
 void bind_timeline(py::module_& m) {
-  py::class_<Timeline>(m, "Timeline", "What one or several ranks recorded, on one clock.")
+  py::class_<Timeline>(m, "Timeline", "Recorded spans of one or several ranks, on one clock.")
       .def_static(
           "read", [](const Path& path) { return read_timeline(path.string()); }, py::arg("path"))
       .def(
@@ -80,9 +80,9 @@ void bind_timeline(py::module_& m) {
           [](const Timeline& timeline, const Path& path) {
             write_timeline(timeline, path.string());
           },
-          py::arg("path"), "ui.perfetto.dev opens it.")
+          py::arg("path"), "Writes a trace that ui.perfetto.dev opens.")
       .def("rows", &rows_of_timeline,
-           "A dict a record: pandas.DataFrame(timeline.rows()). Times in ns.")
+           "A dict per record, for pandas.DataFrame(timeline.rows()). Times in ns.")
       .def(py::pickle(
           [](const Timeline& timeline) { return to_json(timeline); },
           [](const std::string& json) { return timeline_from_json(json, "a pickled timeline"); }))
@@ -91,7 +91,7 @@ void bind_timeline(py::module_& m) {
         return fmt::format("<d5.Timeline: {} records of {} ranks>", timeline.records.size(),
                            timeline.ranks.size());
       });
-  py::class_<Recording>(m, "Recording", "What is recorded within `with d5.trace() as recording`.")
+  py::class_<Recording>(m, "Recording", "The recording of `with d5.trace() as recording`.")
       .def("__enter__",
            [](const py::object& self) {
              Trace::start();
@@ -104,7 +104,8 @@ void bind_timeline(py::module_& m) {
             recording.timeline = Trace::timeline();
           },
           py::arg("kind"), py::arg("error"), py::arg("traceback"))
-      .def_readonly("timeline", &Recording::timeline, "When it is over; None before.");
+      .def_readonly("timeline", &Recording::timeline,
+                    "The timeline after the recording has ended; None before.");
   py::class_<PythonSpan>(m, "Span", "with d5.span(\"training\", \"my work\"): ...")
       .def("__enter__", &PythonSpan::enter)
       .def(
@@ -115,17 +116,18 @@ void bind_timeline(py::module_& m) {
           py::arg("kind"), py::arg("error"), py::arg("traceback"));
   m.def(
       "trace", [] { return Recording(); },
-      "Records what this process does: with d5.trace() as recording: ...; then "
-      "recording.timeline. run_traced does it for all ranks.");
+      "Records this process: with d5.trace() as recording: ...; then recording.timeline. "
+      "run_traced records all ranks.");
   m.def(
       "span",
       [](std::string level, std::string name) {
         return PythonSpan(std::move(level), std::move(name));
       },
-      py::arg("level"), py::arg("name"), "Work of yours in a trace; costs a µs while none is on.");
+      py::arg("level"), py::arg("name"),
+      "Adds a span of your own work to a trace; costs a µs if none is recorded.");
   m.def(
       "_check_writable", [](const Path& path) { check_writable(path.string()); }, py::arg("path"));
-  m.def("devices", &device_rows, "A dict a device, the absent ones with their reasons.");
+  m.def("devices", &device_rows, "A dict per device, the absent ones with their reasons.");
 }
 
 }  // namespace d5::python

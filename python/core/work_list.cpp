@@ -58,11 +58,11 @@ void bind_work_list(py::module_& m) {
       },
       py::arg("work"), py::kw_only(), py::arg("out") = py::none(), py::arg("resume") = false,
       py::arg("how") = "", py::arg("filter") = "", py::arg("progress") = "",
-      "Many cases, one after the other: functions by name, each returns rows. Of several one that "
-      "raises is a failed row and ends nothing. With `out`, a results file, the rows of each stand "
-      "in a journal beside it at once, and with resume=True those that are there are not run "
-      "again, if `how`, which says what all have in common, is the same: {\"Relu 8\": lambda: "
-      "d5.bench(\"Relu 8\"), ...}. `filter`: a regular expression on names; `progress`: a word for "
+      "Runs many cases one after the other: functions by name, each returning rows. Among several, "
+      "one that raises is a failed row and ends nothing. With `out`, a results file, the rows are "
+      "also written to a journal beside it at once. With resume=True the cases in it are not run "
+      "again, if `how`, which names what all cases share, is the same: {\"Relu 8\": lambda: "
+      "d5.bench(\"Relu 8\"), ...}. `filter`: regular expression on names; `progress`: a word for "
       "lines on stderr.");
   m.def(
       "pivot",

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""d5: benchmarking deep learning at four levels.
+"""d5: benchmarks and validates deep learning: operators, networks, training, clusters, services.
 
     import d5
     network = d5.model("lenet")
     executor = d5.executor(network, ["torch", "reference"])
     outputs = executor.inference({"image": images})
 
-Arrays of NumPy and torch go in and out without a copy (DLPack).
+NumPy and torch arrays are exchanged without a copy (DLPack).
 """
 
 import atexit as _atexit
@@ -70,7 +70,7 @@ if "prediction" not in _cpp._left_out():
     from d5._predicting import predict as predict
 if "serving" not in _cpp._left_out():
     from d5._client import Client as Client
-if not _typing.TYPE_CHECKING and _cpp._left_out():  # checkers know the names that are there
+if not _typing.TYPE_CHECKING and _cpp._left_out():  # hides missing names from type checkers
     from d5._left_out import explain as __getattr__
 
 _show_in_notebooks()

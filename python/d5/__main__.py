@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m d5` is the program `d5`, which lies in the package."""
+"""`python -m d5` runs the program `d5` of the package."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users derive from, and the decorator that names an operator."""
+"""Base classes for parts in Python, and the decorator that names an operator."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from d5.errors import ValueError
 
 
 class Operator:
-    """Base of an operator written in Python; `attributes` holds its node's.
+    """Base class of operators in Python; `attributes` holds those of its node.
 
-    `infer(context)` returns one (dtype, shape) an output; left out, the output is like input 0.
-    `forward` writes the outputs in place, `backward` the input gradients that `wants_grad`.
-    `flop(context)`, if there is one, gets what `infer` gets and returns the arithmetic of a forward
-    run.
+    `infer(context)` returns one (dtype, shape) per output; without it the output is like input 0.
+    `forward` writes the outputs in place, `backward` the input gradients for which `wants_grad`
+    holds. An optional `flop(context)` receives the context of `infer` and returns the number of
+    arithmetic operations of a forward run.
     """
 
     attributes: dict[str, Any] = {}
@@ -49,7 +49,7 @@ class Operator:
 
 
 class Event(metaclass=abc.ABCMeta):
-    """An observer. Base of one written in Python: override the hooks of interest."""
+    """An observer. Base class of observers in Python: override the hooks of interest."""
 
     def before_run(self, direction: str) -> None: ...
     def after_run(self, direction: str) -> None: ...
@@ -69,25 +69,25 @@ class Event(metaclass=abc.ABCMeta):
     def before_test(self, trainer: Trainer) -> None: ...
     def after_test(self, trainer: Trainer) -> None: ...
     def after_test_batch(self, trainer: Trainer, batch: Batch, outputs: dict[str, Any]) -> None:
-        """Each batch of a test run. On several ranks all of them on each: whoever has this hook
-        keeps ranks from testing a part each.
+        """Called after each batch of a test run. On several ranks this hook makes every rank test
+        all batches instead of a part.
         """
 
     def after_checkpoint(self, trainer: Trainer, path: str) -> None: ...
     def before_call(self, call: CommunicationInfo) -> None: ...
     def after_call(self, call: CommunicationInfo) -> None:
-        """When a communicator's call returns (`Communicator.add_event`); what was started may still
-        be under way."""
+        """Called when a communicator's call returns (`Communicator.add_event`). A non-blocking call
+        may still be in progress."""
 
     def call_complete(self, call: CommunicationInfo) -> None:
-        """When this rank learns that it is complete."""
+        """Called when this rank learns that the call is complete."""
 
     def before_wait(self, call: CommunicationInfo) -> None: ...
     def after_wait(self, call: CommunicationInfo) -> None: ...
 
     def wants_stop(self) -> bool:
-        """Asked after every batch and every epoch; True ends training there. On several ranks asked
-        after every epoch, and one rank's wish ends training on all."""
+        """Called after every batch and every epoch; True ends training there. On several ranks it is
+        called after every epoch, and True on one rank ends training on all."""
         return False
 
 
@@ -95,8 +95,8 @@ MetricType = TypeVar("MetricType", bound="Metric")
 
 
 class Metric(Event):
-    """Base of a metric written in Python: hooks of training (or `begin`, `end` and `sample` around
-    each run of what is measured) append to `samples`.
+    """Base class of metrics in Python. Hooks of training (or `begin`, `end` and `sample` around each
+    run of a subject) append to `samples`.
 
         class Spread(d5.Metric):
             name = "logit_spread"
@@ -104,11 +104,12 @@ class Metric(Event):
             def after_batch(self, trainer, batch, outputs):
                 self.samples.append(outputs["logits"].numpy().std())
 
-    The class says what a record says: its SI `unit`; `quantity`: time, energy, bytes, rate, count,
-    share, ratio, loss, accuracy, error or other; the `statistic` that stands for the samples: median,
-    p99, mean, maximum, rate, share, last, best or single; and how records of several ranks become
-    one. A checkpoint keeps the samples, and what `state` gives, a dict of arrays: all that is counted
-    between two samples, for an epoch that is resumed in its middle has no `before_epoch`.
+    Class attributes describe the record: its SI `unit`; `quantity`: time, energy, bytes, rate, count,
+    share, ratio, loss, accuracy, error or other; the `statistic` that summarises the samples: median,
+    p99, mean, maximum, rate, share, last, best or single; and how records of several ranks are
+    joined. A checkpoint stores the samples and the result of `state`, a dict of arrays. `state` must
+    hold everything that is counted between two samples, because an epoch that is resumed in its
+    middle calls no `before_epoch`.
     """
 
     name: str = "python"
@@ -135,13 +136,13 @@ class Metric(Event):
 
 
 class Optimizer(metaclass=abc.ABCMeta):
-    """What trains a network: all that `d5.optimizer` makes. Base of one written in Python:
-    `update_rule` changes `parameter.value` in place.
+    """Trains a network: base class of everything that `d5.optimizer` makes, and of optimizers in
+    Python, whose `update_rule` changes `parameter.value` in place.
 
-    `state` and `restore` are what a checkpoint keeps and gives back: a dict of arrays, empty for a
-    rule that remembers nothing.
+    `state` returns a dict of arrays for a checkpoint, and `restore` takes it; it is empty for a
+    rule without memory.
 
-    Numbers that `__init__` takes, and keeps under their own names, are hyper-parameters: schedules
+    Numbers that `__init__` takes, and stores under their own names, are hyper-parameters: schedules
     change these attributes before a step.
 
         class Sgd(d5.Optimizer):
@@ -153,20 +154,20 @@ class Optimizer(metaclass=abc.ABCMeta):
     def prepare_param(self, parameter: Parameter) -> None: ...
 
     def update_rule(self, *arguments: Any, **keywords: Any) -> Any:
-        """`update_rule(gradient, parameter, index)`, once a parameter and step."""
+        """`update_rule(gradient, parameter, index)` is called once per parameter and step."""
         raise NotImplementedError
 
     def update(self, gradients: GradientSource) -> None:
-        """In place of `update_rule`, once a step with all gradients final: changes all parameters,
-        and may ask for gradients and losses at other places.
+        """Called instead of `update_rule`, once per step with all gradients final. Changes all
+        parameters, and may compute gradients and losses at other points.
         """
         raise NotImplementedError
 
     def begin_test(self) -> None:
-        """Before each test run, which may be made with other parameters, such as an average."""
+        """Called before each test run, which may use other parameters, such as an average."""
 
     def end_test(self) -> None:
-        """After it: the parameters are the trained ones again, bit for bit."""
+        """Called after it: restores the trained parameters, bit for bit."""
 
     def state(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -176,8 +177,8 @@ class Optimizer(metaclass=abc.ABCMeta):
 
 
 class ThreeStepOptimizer(Optimizer):
-    """Base of an optimizer in three steps, as the Deep500 paper writes it: what happens before a
-    batch, before a parameter is read, and how a gradient changes a parameter.
+    """Base class of optimizers in three steps, as in the Deep500 paper: before a batch, before a
+    parameter is read, and the update of a parameter by its gradient.
 
         class Momentum(d5.ThreeStepOptimizer):
             def __init__(self, learning_rate: float = 0.1, momentum: float = 0.9):
@@ -190,9 +191,9 @@ class ThreeStepOptimizer(Optimizer):
 
         optimizer = d5.optimizer(Momentum(), executor)
 
-    What `prepare_param` and `update_rule` return becomes the parameter's value; None leaves what
-    they wrote in place. `state` is a dict of arrays and numbers, in dicts of them by names as it is
-    convenient; checkpoints keep it. `executor` and `network` are those that it trains.
+    The results of `prepare_param` and `update_rule` become the parameter's value; None keeps what
+    they wrote in place. `state` is a dict of arrays and numbers, possibly in nested dicts by name;
+    checkpoints store it. `executor` and `network` are those of the training.
     """
 
     state: dict[str, Any]  # type: ignore[assignment]
@@ -206,10 +207,10 @@ class ThreeStepOptimizer(Optimizer):
     def new_input(self) -> None: ...
 
     def prepare_param(self, parameter: Parameter) -> Any:
-        """Before the forward run, once a parameter and step."""
+        """Called before the forward run, once per parameter and step."""
 
     def update_rule(self, gradient: Tensor, parameter: Parameter) -> Any:
-        """Once a parameter and step, with its final gradient."""
+        """Called once per parameter and step, with the final gradient."""
         raise NotImplementedError
 
     @property
@@ -226,10 +227,9 @@ class ThreeStepOptimizer(Optimizer):
 
 
 class UpdateRule:
-    """Base of an optimizer's rule written in Python: a formula of one parameter, its gradient and
-    what is remembered of it. d5 keeps what it remembers, in checkpoints too; it works with groups of
-    parameters, with parameters of 16 bits, whose master in float32 it is given, and as a node of a
-    `d5.StepGraph`.
+    """Base class of update rules in Python: a formula of one parameter, its gradient and its slots.
+    d5 stores the slots, in checkpoints too. A rule works with groups of parameters, with 16-bit
+    parameters, for which it receives their float32 master copy, and as a node of a `d5.StepGraph`.
 
         @d5.register("my-momentum")
         class Momentum(d5.UpdateRule):
@@ -245,56 +245,56 @@ class UpdateRule:
 
         optimizer = d5.optimizer("my-momentum", executor, groups=[{"name": "*.bias", "momentum": 0.0}])
 
-    `slots` names what it remembers of a parameter, zero before the first step; `numbers` what it
-    carries from step to step besides.
+    `slots` names the tensors that it remembers per parameter, zero before the first step; `numbers`
+    names numbers that it carries from step to step.
     """
 
     slots: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
 
     def slot_shape(self, slot: str, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Of a parameter of that shape."""
+        """Shape of a slot for a parameter of that shape."""
         return shape
 
     def begin_step(self, step: int, numbers: dict[str, float]) -> None:
-        """Once a step, which counts from 1; makes `numbers` those after it."""
+        """Called once per step, which counts from 1; updates `numbers`."""
 
     def update(self, gradient: Tensor, value: Tensor, *slots: Tensor) -> None:
-        """Once a parameter and step: writes the value and the slots in place. Float32, or float64
-        where the parameter is; all are lent for the call."""
+        """Called once per parameter and step: writes the value and the slots in place. They are
+        float32, or float64 if the parameter is, and lent for the call."""
         raise NotImplementedError
 
 
 class StepModifier:
-    """Base of what takes part in an optimizer's steps, written in Python; given as `modifiers` to
-    `d5.optimizer`. `name` is the word under which a checkpoint keeps its `state`.
+    """Base class of step modifiers in Python, which are given as `modifiers` to `d5.optimizer`.
+    `name` is the word under which a checkpoint stores its `state`.
     """
 
     name = "python"
 
     def before_step(self, optimizer: BoundOptimizer, epoch: int) -> None:
-        """Before anything else of a step, such as `optimizer.set_hyper_parameter`."""
+        """Called before everything else of a step, for example to set a hyper-parameter."""
 
     def loss_factor(self) -> float:
-        """On the loss of this step; the gradients are divided by it before they are used."""
+        """Factor on the loss of this step; the gradients are divided by it before they are used."""
         return 1.0
 
     def gradients_final(self, optimizer: BoundOptimizer, factor: float) -> bool | None:
-        """With all gradients final, which count `factor` times and may be changed in place:
+        """Called with all gradients final, scaled by `factor`; they may be changed in place:
         `optimizer.network.parameters[0].gradient`. False refuses the step.
         """
 
     def after_step(self, optimizer: BoundOptimizer, outputs: dict[str, Any]) -> None:
-        """After the update, with the network's outputs."""
+        """Called after the update, with the network's outputs."""
 
     def begin_test(self, optimizer: BoundOptimizer) -> None:
-        """Before each test run, which may be made with other parameters, such as an average."""
+        """Called before each test run, which may use other parameters, such as an average."""
 
     def end_test(self, optimizer: BoundOptimizer) -> None:
-        """After it: the parameters are the trained ones again, bit for bit."""
+        """Called after it: restores the trained parameters, bit for bit."""
 
     def tested(self, optimizer: BoundOptimizer, loss: float) -> None:
-        """After each test run, with its mean loss over all ranks."""
+        """Called after each test run, with its mean loss over all ranks."""
 
     def state(self) -> dict[str, Any]:
         return {}
@@ -303,10 +303,11 @@ class StepModifier:
 
 
 class Schedule(metaclass=abc.ABCMeta):
-    """What a hyper-parameter is at each time. Base of one written in Python: `at` says it, and time
-    counts steps, or epochs where `every` is "epoch".
+    """The value of a hyper-parameter over time. Base class of schedules in Python, whose `at` returns
+    it; time counts steps, or epochs if `every` is "epoch".
 
-    One whose `observes` is "training_loss" or "test_loss" is told these, and has a `state`.
+    A schedule whose `observes` is "training_loss" or "test_loss" receives these losses, and has a
+    `state`.
     """
 
     every: str = "step"
@@ -323,7 +324,7 @@ class Schedule(metaclass=abc.ABCMeta):
     def restore(self, state: dict[str, Any]) -> None: ...
 
 
-# One class a concept: parts in C++ are of the classes that parts in Python derive from.
+# One class per concept: C++ parts are instances of the classes from which Python parts derive.
 Event.register(NativeEvent)
 Metric.register(TrainingMetric)
 Optimizer.register(BoundOptimizer)
@@ -335,15 +336,15 @@ OperatorClass = TypeVar("OperatorClass", bound=type[Operator])
 
 
 def operator(name: str, domain: str = "", since: int = 1) -> Callable[[OperatorClass], OperatorClass]:
-    """Class decorator: makes the class a custom operator, which networks of every framework run.
+    """Class decorator: registers the class as a custom operator, which networks of every framework run.
 
         @d5.operator("Triple", domain="org.example")
         class Triple(d5.Operator):
             def forward(self, context):
                 context.output(0).numpy()[...] = 3 * context.input(0).numpy()
 
-    Done again under the same name, as a notebook's cell is, the new class takes the old one's
-    place in executors that are made from then on.
+    Registered again under the same name, as by a notebook's cell, the new class replaces the old one
+    in executors that are made later.
     """
 
     def register(operator_class: OperatorClass) -> OperatorClass:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of d5's communicators on a thread of their own, so that they go on while Python computes."""
+"""Calls of d5's communicators on a thread of their own, so that they advance while Python computes."""
 
 import atexit
 import queue
@@ -12,14 +12,14 @@ from d5._d5 import StartedCall
 
 Result = TypeVar("Result")
 
-_LONGEST_LOOK = 1e-3  # seconds that a call which was just asked for may wait for its start
-_LONGEST_END = 3.0  # seconds, as a rank that ends waits for the others
+_LONGEST_LOOK = 1e-3  # seconds that a new call may wait for its start
+_LONGEST_END = 3.0  # seconds, like a rank that ends and waits for the others
 
 
 class CallQueue(threading.Thread):
-    """Starts calls in the order in which they are asked for; several are under way at once.
+    """Starts calls in the order in which they are requested; several may be in progress at once.
 
-    The communicators are the thread's alone as long as something is under way.
+    The communicators belong to this thread as long as a call is in progress.
     """
 
     def __init__(self) -> None:
@@ -31,13 +31,13 @@ class CallQueue(threading.Thread):
         self._hook_thread = threading.Thread(target=self._run_hooks, name="d5 hooks", daemon=True)
         self.start()
         self._hook_thread.start()
-        # A thread that the interpreter's end finds within C++ would end the process.
+        # A thread that is within C++ when the interpreter ends would end the process.
         atexit.register(self._end)
 
     def run_hook(self, hook: Callable[[], object], asked_by: threading.Thread) -> None:
-        """Of `ended`: calls what may ask for calls and wait for them, one hook after the other.
+        """For `ended`: runs a hook that may request calls and wait for them, one hook after the other.
 
-        What a hook itself has asked for ends on this thread, as the hook may be waiting for it.
+        Calls that a hook requested end on this thread, because the hook may be waiting for them.
         """
         if asked_by is self._hook_thread:
             hook()
@@ -47,11 +47,11 @@ class CallQueue(threading.Thread):
     def ask(
         self, start: Callable[[], StartedCall | None], ended: Callable[[BaseException | None], None]
     ) -> None:
-        """Calls `start`, and `ended` with what went wrong, or None; both on this thread."""
+        """Calls `start`, then `ended` with the error, or None; both on this thread."""
         self._asked.put((start, ended))
 
     def run_now(self, call: Callable[[], Result]) -> Result:
-        """What it returns; on this thread, between what is under way."""
+        """Returns the result of `call`, which runs on this thread, between calls in progress."""
         future: Future[Result] = Future()
 
         def ended(error: BaseException | None) -> None:
@@ -83,7 +83,7 @@ class CallQueue(threading.Thread):
                     else:
                         ended(None)
                 del asked, start, ended, call
-                continue  # all that is asked for begins before anything is waited for
+                continue  # starts all requested calls before waiting for any
             rest = []
             for place, (call, ended) in enumerate(under_way):
                 try:
@@ -96,7 +96,7 @@ class CallQueue(threading.Thread):
                     else:
                         rest.append((call, ended))
             under_way = rest
-            del call, ended  # what is done keeps its tensors no longer
+            del call, ended  # releases the tensors of finished calls
 
     def _run_hooks(self) -> None:
         while (hook := self._hooks.get()) is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server of evaluations, asked from Python."""
+"""A Python client of the evaluation server."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 class Client:
-    """Asks `d5 serve` for evaluations; what it answers are the dicts of its contract (data/openapi.yaml).
+    """Sends requests to `d5 serve`; answers are dicts, as data/openapi.yaml defines them.
 
         client = d5.Client("http://127.0.0.1:8500")
         job = client.submit(open("evaluation.yaml").read())
@@ -21,14 +21,14 @@ class Client:
         for part in client.job(job["id"])["parts"]:
             print(client.results(part["run"]))
 
-    Without `token` and `certificates` (a PEM file of authorities) they are $D5_TOKEN and $D5_CA.
+    `token` and `certificates` (a PEM file of authorities) default to $D5_TOKEN and $D5_CA.
     """
 
     def __init__(self, address: str = "http://127.0.0.1:8500", *, token: str = "", certificates: str = "") -> None:
         self._client = _d5._ServingClient(address, token, certificates)
 
     def get(self, path: str, **query: object) -> Any:
-        """What a GET answers: `client.get("/v1/jobs", state="done")`."""
+        """The answer of a GET request: `client.get("/v1/jobs", state="done")`."""
         words = urlencode({name: value for name, value in query.items() if value not in (None, "")})
         return json.loads(self._client.send("GET", f"{path}?{words}" if words else path, ""))
 
@@ -43,34 +43,34 @@ class Client:
                 return
 
     def submit(self, manifest: str | Json, *, on: str | int = "one", constraints: Json | None = None) -> Json:
-        """Asks for an evaluation, whose manifest is YAML as a text, or a dict. Returns the job: the one
-        that was there, if it was asked for before."""
+        """Submits an evaluation, whose manifest is YAML text or a dict. Returns the job, which is the
+        existing one if it was submitted before."""
         body = {"manifest": manifest, "on": on, "constraints": constraints or {}}
         made: Json = json.loads(self._client.send("POST", "/v1/jobs", json.dumps(body)))
         return made
 
     def job(self, job: str) -> Json:
-        """Its manifest, its parts, how far each is."""
+        """The job with its manifest and its parts, and their progress."""
         found: Json = self.get(f"/v1/jobs/{quote(job, safe='')}")
         return found
 
     def why(self, job: str) -> list[Json]:
-        """For each agent whether it may have the job, and why not."""
+        """For each agent: whether it may run the job, or why not."""
         agents: list[Json] = self.get(f"/v1/jobs/{quote(job, safe='')}/why")["items"]
         return agents
 
     def cancel(self, job: str) -> Json:
-        """Ends what is not over of a job."""
+        """Cancels the unfinished parts of a job."""
         ended: Json = json.loads(self._client.send("DELETE", f"/v1/jobs/{quote(job, safe='')}", ""))
         return ended
 
     def retry(self, job: str) -> Json:
-        """Asks anew for what failed, was cancelled or quarantined. Returns the new job."""
+        """Submits a job again that failed, was cancelled or quarantined. Returns the new job."""
         made: Json = json.loads(self._client.send("POST", f"/v1/jobs/{quote(job, safe='')}/retry", ""))
         return made
 
     def follow(self, job: str, hear: Callable[[Json], object]) -> None:
-        """Calls `hear` with each event of a job from its first, until it is over."""
+        """Calls `hear` with each event of a job, from the first one, until the job is over."""
 
         def told(event: str) -> None:
             hear(json.loads(event))
@@ -78,5 +78,5 @@ class Client:
         self._client.follow(job, told)
 
     def results(self, run: str) -> Measurements:
-        """All that a run measured, with its samples."""
+        """All records of a run, with their samples."""
         return self._client.results(run)

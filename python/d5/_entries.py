@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts written in Python under names of their own: for recipes, `d5 list`, `--load FILE.py`."""
+"""Named parts in Python: for recipes, `d5 list` and `--load FILE.py`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Option = tuple[str, bool | int | float | str, str]
 
 
 def _parameters(made: Callable[..., Any]) -> list[inspect.Parameter]:
-    """What it is called with by name."""
+    """Its parameters that are given by keyword."""
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     if isinstance(made, type):
         if not inspect.isfunction(made.__init__):  # type: ignore[misc]
@@ -66,7 +66,7 @@ Made = TypeVar("Made", bound=Callable[..., Any])
 
 
 def _kind_of(made: type) -> str:
-    """By the class that it derives from."""
+    """Kind of the class, by its base class."""
     import d5
 
     bases = {getattr(d5, base): kind for kind, (base, _) in _part_kinds().items() if base}
@@ -80,7 +80,7 @@ def _kind_of(made: type) -> str:
 
 
 def _name_of(made: Callable[..., Any]) -> str:
-    """Its attribute `name`, else its own name in small letters."""
+    """Its attribute `name`, else its own name in lower case."""
     own = vars(made).get("name") if isinstance(made, type) else None
     if isinstance(own, str) and own:
         return own
@@ -95,8 +95,8 @@ def register(made: str = ..., /, *, kind: str = ...) -> Callable[[Made], Made]: 
 
 
 def register(made: Any = "", /, *, kind: str = "") -> Any:
-    """Class decorator: from now on the part is one like any other, by its name: in recipes and
-    settings, in checkpoints, in `d5 list`, and in the program with `--load FILE.py`.
+    """Class decorator: registers the part under its name, for recipes and settings, checkpoints,
+    `d5 list`, and the program with `--load FILE.py`.
 
         @d5.register
         class HalfBatch(d5.BatchStep): ...                    # "half_batch"
@@ -107,13 +107,13 @@ def register(made: Any = "", /, *, kind: str = "") -> Any:
         @d5.register(kind="loss")
         def absolute(network, output, target, loss, scale: float = 1.0): ...
 
-    The name is the one that is given, else the class's `name`, else its own in small letters. The
-    class that it derives from says what it is; a function says it by `kind`: "model", "loss",
-    "topology", "dataset" (a training part, or that and a test part), "sampler", "optimizer",
-    "metric". A framework is made at once, and has its own name. The parameters of `__init__`, or
-    of a function behind those that its kind gives it, are its options: each has a default, and may
-    be Annotated[float, "help"]. Done again under the same name, as a notebook's cell is, the new
-    one takes the old one's place in what is made from then on, if its options are the same.
+    The name is the given one, else the class's `name`, else its own in lower case. The base class
+    defines the kind of part; a function needs `kind`: "model", "loss", "topology", "dataset" (a
+    training part, or a training and a test part), "sampler", "optimizer", "metric". A framework is
+    constructed at once, and has its own name. The options of a part are the parameters of
+    `__init__`, or those of a function after the arguments of its kind; each has a default, and may
+    be Annotated[float, "help"]. Registered again under the same name, as by a notebook's cell, the
+    new part replaces the old one in what is made later, if its options are the same.
     """
     if not isinstance(made, str):
         return register(_name_of(made), kind=kind)(made)
@@ -143,7 +143,7 @@ def _add_kind(kind: str, name: str, made: Callable[..., Any]) -> None:
 def add_of_framework(
     framework: str, executors: Mapping[str, Callable[..., Any]], optimizers: Mapping[str, Callable[..., Any]]
 ) -> None:
-    """What is a framework's own."""
+    """The framework's own parts."""
     for name, made in executors.items():
         _add_kind("executor", f"{framework}:{name}", made)
     for name, made in optimizers.items():
@@ -151,7 +151,7 @@ def add_of_framework(
 
 
 def numbers_of(part: object) -> list[tuple[str, float]]:
-    """The attributes that have the name of a parameter of `__init__`, and are numbers as it is."""
+    """Numeric attributes that have the name of a parameter of `__init__`."""
     numbers = []
     for parameter in _parameters(type(part)):
         value = getattr(part, parameter.name, None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frameworks written in Python."""
+"""Frameworks in Python."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from d5._isolation import remember_class
 
 
 class Kernel:
-    """Base of a kernel written in Python: how one node runs, for the types and shapes that it was
-    planned for.
+    """Base class of kernels in Python: runs one node, for the types and shapes that it was planned
+    for.
 
-    Inputs are `d5.Tensor` over d5's own memory, or None where the node leaves one out; they are for
-    reading, and last as long as the call. Results are whatever DLPack or NumPy reads (an array, or
-    a tuple of them), of exactly the type and shape that the node's output has; they are copied into
-    d5's memory, unless they lie there.
+    Inputs are `d5.Tensor` over d5's own memory, or None if the node leaves one out; they are
+    read-only and valid during the call. Results are anything that DLPack or NumPy reads (an array,
+    or a tuple of them), with exactly the type and shape of the node's output; they are copied into
+    d5's memory, unless they are there already.
     """
 
-    #: Whether `backward` reads them: if not, their memory is used again, and it gets None instead.
+    #: Whether `backward` reads them; if not, their memory is reused, and it receives None instead.
     backward_reads_inputs: bool = True
     backward_reads_outputs: bool = True
 
     def forward(self, inputs: list[Any]) -> Any:
-        """The node's outputs; one that the node leaves out may be None."""
+        """The node's outputs; an output that the node leaves out may be None."""
         raise NotImplementedError
 
     def backward(self, inputs: list[Any], outputs: list[Any], output_gradients: list[Any]) -> Any:
-        """A gradient an input; None for those without `plan.wants_grad`. An output gradient that is
-        None counts as zeros."""
+        """A gradient per input; None for those without `plan.wants_grad`. An output gradient of None
+        counts as zeros."""
         raise NotImplementedError
 
 
 class Framework:
-    """Base of a framework written in Python: what it is called, and how it plans operators.
+    """Base class of frameworks in Python: a name, and the kernels of operators.
 
         class Relu(d5.Kernel):
             def __init__(self, plan):
@@ -53,14 +53,14 @@ class Framework:
 
         d5.executor(network, ["numpy", "reference"])
 
-    `kernels` says by operator ("Relu", "com.example.Gelu") what makes its kernel: a class, or
-    anything else to call with a `d5.PlanContext`. It raises `d5.Unsupported` for a node that it
-    cannot run, and the next framework is asked.
+    `kernels` maps an operator ("Relu", "com.example.Gelu") to what makes its kernel: a class, or
+    any other callable, called with a `d5.PlanContext`. For an unsupported node it raises
+    `d5.Unsupported`, and the next framework is tried.
 
-    `executors` says by name what compiles whole networks: called with a `d5.ModelPlan`, it returns
-    what a run calls with the list of inputs, in the order of `input_names`. That gives a tuple of
-    the outputs, in the order of `output_names`, and behind them the gradients of `loss` by
-    `gradients`. Where it cannot, it raises `d5.Unsupported`.
+    `executors` maps a name to a compiler of whole networks: called with a `d5.ModelPlan`, it returns
+    a callable for a run. The callable receives the list of inputs, in the order of `input_names`,
+    and returns a tuple of the outputs, in the order of `output_names`, followed by the gradients of
+    `loss` by `gradients`. For an unsupported network it raises `d5.Unsupported`.
 
         def whole(plan):
             steps = [(node.node, functions[node.node.op_type]) for node in plan.nodes]
@@ -79,8 +79,8 @@ class Framework:
 
         d5.executor(network, ["numpy:whole"])
 
-    An executor may be a class derived from `d5.GraphExecutor` as well. `optimizers` are its own, by
-    name: classes derived from `d5.Optimizer`, for `d5.optimizer("numpy/sgd", executor)`.
+    An executor may also be a class derived from `d5.GraphExecutor`. `optimizers` maps names to
+    classes derived from `d5.Optimizer`, for `d5.optimizer("numpy/sgd", executor)`.
     """
 
     name: str = ""
@@ -91,10 +91,10 @@ class Framework:
 
 
 def add_framework(framework: Framework) -> None:
-    """From now on the framework is one like any other, by its name.
+    """Registers the framework under its name.
 
-    Done again under the same name and version, as a notebook's cell is, its kernels take the place
-    of the former ones in executors that are made from then on.
+    Registered again under the same name and version, as by a notebook's cell, its kernels replace
+    the former ones in executors that are made later.
     """
     from d5._entries import add_of_framework
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cases, and networks that are reduced, in a process of their own.
+"""Runs cases, and the networks of a reduction, in a process of their own.
 
-A fork of this interpreter would hang wherever another thread holds a lock, so a new interpreter does
-what this one did to bring its operators in, and the case runs in a fork of that one, which has no
-other threads.
+A fork of this interpreter would hang if another thread held a lock. So a new interpreter registers
+the same operators as this one, and the case runs in a fork of that interpreter, which has no other
+threads.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from d5.errors import Error, Unsupported, ValueError
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: Calls of d5._d5 that brought operators and plug-ins in, in their order.
+#: Calls of d5._d5 that registered operators and plug-ins, in order.
 _extensions: list[tuple[str, tuple[str, ...]]] = []
-#: The module whose import brings the operator or framework of that name in; None: no import does.
+#: Module whose import registers the operator or framework of that name; None: no import does.
 _modules: dict[str, str | None] = {}
 
 
@@ -36,7 +36,7 @@ def remember_extension(function: str, *arguments: str) -> None:
 
 
 def remember_class(name: str, made: type | None) -> None:
-    """The class `made` is the operator, or the framework, of that name; None: no import brings it."""
+    """Notes the class of an operator or a framework; None: no import registers it."""
     importable = made and "<locals>" not in made.__qualname__ and made.__module__ != "__main__"
     _modules[name] = made.__module__ if made and importable else None
 
@@ -51,20 +51,20 @@ class _Task(NamedTuple):
 
     def run(self) -> Any:
         for _, (file, *_) in self.extensions:
-            if file.endswith(".py"):  # which may be one of the modules
+            if file.endswith(".py"):  # the file may be one of the modules
                 _d5.load_extension(file)
                 _extensions.append(("load_extension", (file,)))
         for module in self.modules:
             importlib.import_module(module)
         for function, arguments in self.extensions:
-            if (function, arguments) not in _extensions:  # else a module did it
+            if (function, arguments) not in _extensions:  # otherwise a module made the call
                 getattr(_d5, function)(*arguments)
         _d5.set_threads(self.threads)
         return getattr(_d5, self.function)(*self.arguments, **self.keywords)
 
 
 def isolable(call: Callable[P, R]) -> Callable[P, R]:
-    """`call`, the first argument of which is a case or a model, where `isolate` is given: elsewhere."""
+    """`call`, whose first argument is a case or a model; with `isolate` it runs in another process."""
 
     @functools.wraps(call)
     def run(*arguments: P.args, **keywords: P.kwargs) -> R:
@@ -82,7 +82,7 @@ def isolable(call: Callable[P, R]) -> Callable[P, R]:
 
 
 def _modules_of(arguments: list[Any]) -> list[str]:
-    """Those that bring in what the case and the frameworks among the arguments name."""
+    """Modules that register what the case and the frameworks in the arguments name."""
     modules = []
     for words in arguments:
         for word in words if isinstance(words, (list, tuple)) else [words]:
@@ -123,9 +123,9 @@ def _run_elsewhere(task: _Task) -> Any:
 
 
 def answer() -> None:
-    """In the new interpreter: reads a task, and writes what becomes of it."""
+    """In the new interpreter: reads a task, runs it and writes the result."""
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as result:
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what operators print is no answer
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # separates operators' output from the answer
         task = pickle.load(sys.stdin.buffer)
         try:
             pickle.dump(task.run(), result)

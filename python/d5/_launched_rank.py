@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process of `d5.launch`: runs what it is sent, and leaves what became of it in a folder."""
+"""A process of `d5.launch`: runs a task, and leaves its result in a folder."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from d5.errors import CommunicationError, Error, TypeError
 if TYPE_CHECKING:
     from d5._sent_source import Sent
 
-_GRACE = 1.0  # seconds that who waited in vain leaves to who failed
+_GRACE = 1.0  # head start, in s, of the rank that failed over ranks that waited for it
 
 
 class Task(NamedTuple):
-    path: list[str]  # where modules are looked for
+    path: list[str]  # search path of modules
     call: Sent
 
 
@@ -66,7 +66,7 @@ def run(name: str) -> None:
 
 
 def _end_with_launcher() -> None:
-    """Nobody writes to this input; it is closed when the process that launched is no more."""
+    """Waits for the end of input, which nobody writes to; it is closed when the launcher has ended."""
     while os.read(0, 4096):
         pass
     os._exit(1)
@@ -83,11 +83,11 @@ def _failure(error: BaseException) -> bytes:
     own = error.__traceback__ and error.__traceback__.tb_next  # without this file's frame
     text = "".join(traceback.format_exception(type(error), error, own)).rstrip()
     when = time.time()
-    if not isinstance(error, Exception):  # an exit ends that rank, not who launched it
+    if not isinstance(error, Exception):  # an exit ends that rank, not the launcher
         error = Error(f"{type(error).__name__}: {error}")
     try:
         pickled = pickle.dumps(Failure(error, text, when))
-        pickle.loads(pickled)  # some classes can be written only
+        pickle.loads(pickled)  # some classes can be pickled but not unpickled
         return pickled
     except Exception:
         return pickle.dumps(Failure(Error(f"{type(error).__name__}: {error}"), text, when))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions on ranks that are started for them."""
+"""Runs functions on newly started ranks."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from d5.errors import CommunicationError, Unsupported, ValueError
 
 R = TypeVar("R")
 
-_LONGEST_END = 10.0  # seconds that a launcher which is told to end may take
+_LONGEST_END = 10.0  # seconds that a terminated launcher may take
 
 
 class RankTraceback(Exception):
-    """Where a rank failed: its traceback, as text; the cause of what `d5.launch` raises."""
+    """Traceback of the failed rank, as text; the cause of an exception of `d5.launch`."""
 
 
 def launch(function: Callable[..., R], *arguments: Any, ranks: int = 2, **keywords: Any) -> list[R]:
-    """What `function(*arguments, **keywords)` returns on each of `ranks` ranks, in their order.
+    """Returns the result of `function(*arguments, **keywords)` on each of `ranks` ranks, in order.
 
-    Within it `d5.world()` is all of them. They are new processes of this machine (mpirun starts
-    them, where there are several), also from a notebook, and begin with nothing but what they are
-    sent: arguments and results are pickled; a function of a module goes by its name; one of the
-    main module goes as source, with all that it names there. What they print appears here.
+    Within it `d5.world()` is all of them. They are new processes of this machine (several are
+    started by mpirun), also from a notebook. Arguments and results are pickled. A function of a
+    module is sent by name; one of the main module is sent as source, with everything that it names
+    there. Output of the ranks appears here.
 
-    The first rank that fails ends the others; what it raised is raised here, with its rank and its
+    The first rank that fails ends the others; its exception is raised here, with its rank and its
     traceback. Ctrl-C, and the end of this process, end them all.
 
         def share(total):
@@ -47,7 +47,7 @@ def launch(function: Callable[..., R], *arguments: Any, ranks: int = 2, **keywor
 
         d5.launch(share, 100, ranks=4)  # [25.0, 50.0, 75.0, 100.0]
 
-    Raises: TypeError for what cannot be sent, ValueError below 1 rank, Unsupported on ranks,
+    Raises: TypeError for objects that cannot be sent, ValueError below 1 rank, Unsupported on ranks,
     NotFound without mpirun, CommunicationError for a rank that ended without a result.
     """
     if _d5.world().size > 1:
@@ -55,7 +55,7 @@ def launch(function: Callable[..., R], *arguments: Any, ranks: int = 2, **keywor
             f"d5.launch: this is a rank of {_d5.world().size} already, which start no others; call "
             f"the function, and let one rank launch"
         )
-    from d5._sent_source import send  # which takes longer to import than the rest of this
+    from d5._sent_source import send  # slow to import, so only here
 
     with tempfile.TemporaryDirectory(prefix="d5-launch-") as name:
         folder = pathlib.Path(name)
@@ -64,19 +64,19 @@ def launch(function: Callable[..., R], *arguments: Any, ranks: int = 2, **keywor
         code = f"from d5._launched_rank import run; run({name!r})"
         words = _d5.launch_words(ranks, [sys.executable, "-c", code])
         if ranks > 1:
-            words.insert(1, "--quiet")  # what failed is told here
+            words.insert(1, "--quiet")  # errors are reported here
         status = _run(words)
         return [_result(folder, rank, ranks, status) for rank in range(ranks)]
 
 
 def _run(words: list[str]) -> int:
-    """The launcher's status; its output goes where Python's goes, which a notebook shows."""
+    """The launcher's status. Its output goes to Python's stdout and stderr, which a notebook shows."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    if os.geteuid() == 0:  # Open MPI asks twice; who runs Python as root has said so
+    if os.geteuid() == 0:  # Open MPI asks twice; the user chose to run Python as root
         environment.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
         environment.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-    # Signals are this process's; rank 0 ends the job when its input is closed, as it is when this
-    # process is no more.
+    # Signals go to this process; rank 0 ends the job when its input is closed, which also happens
+    # when this process ends.
     with subprocess.Popen(
         words,
         stdin=subprocess.PIPE,
@@ -127,7 +127,7 @@ def _result(folder: pathlib.Path, rank: int, ranks: int, status: int) -> Any:
         if file.exists():
             failures.append((one, pickle.loads(file.read_bytes())))
     if failures:
-        # Those that waited for it in vain fail as well.
+        # Ranks that waited for the failed one fail, too.
         first, failure = min(
             failures, key=lambda one: (isinstance(one[1].error, CommunicationError), one[1].when)
         )

@@ -2,7 +2,7 @@
 """A rank that fails ends the job, as in C++.
 
 A package that started MPI before d5 finalises it while the interpreter ends, before the process has
-an exit status, and would wait there for ranks that wait for this one. So what fails is seen here.
+an exit status, and would wait there for ranks that wait for this one. So failures are handled here.
 """
 
 import contextlib
@@ -33,22 +33,22 @@ def _leave(code: object) -> object:
 
 
 def _read_code(exit: SystemExit) -> object:
-    """Who reads it without a frame is the interpreter, when nobody caught the exit."""
+    """A read without a frame is the interpreter's, for an exit that was not caught."""
     code = _code.__get__(exit)
     return _leave(code) if sys._getframe().f_back is None else code
 
 
 exit_code = property(_read_code, _code.__set__)
-"""What takes the place of SystemExit.code."""
+"""Replaces SystemExit.code."""
 
 
 def _exit(code: Any = None, /) -> NoReturn:
-    raise SystemExit(code)  # until Python 3.12, sys.exit makes this object only for who catches it
+    raise SystemExit(code)  # until Python 3.12, sys.exit makes this object only if it is caught
 
 
 @functools.cache
 def watch_for_failures() -> None:
-    """From now on exceptions that nobody catches end the job, as does `sys.exit` with a status."""
+    """Makes uncaught exceptions, and `sys.exit` with a status, end the job from now on."""
     report = sys.excepthook
 
     def report_and_leave(
@@ -58,7 +58,7 @@ def watch_for_failures() -> None:
         with contextlib.redirect_stderr(text):
             report(kind, error, trace)
         if _is_first_to_tell(text.getvalue()):
-            # Whose hook is around this one, such as torch's, would print it when this returns.
+            # A hook around this one, such as torch's, would print it after this returns.
             stream = sys.__stderr__ if isinstance(sys.stderr, io.StringIO) else sys.stderr
             if stream:
                 stream.write(f"rank {world().rank} of {world().size}:\n{text.getvalue()}")
@@ -70,7 +70,7 @@ def watch_for_failures() -> None:
 
 
 def _is_first_to_tell(text: str) -> bool:
-    """Among the job's ranks of this machine; Open MPI clears that folder when the job ends."""
+    """Whether no other rank on this machine has reported it; Open MPI removes the folder when the job ends."""
     folder = os.environ.get("PMIX_SERVER_TMPDIR")
     if not folder:
         return True

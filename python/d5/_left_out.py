@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a name may be that d5 does not have, where it was built without some of its buildings."""
+"""Explains names that d5 lacks because it was built without some optional parts."""
 
 from d5 import _d5
 

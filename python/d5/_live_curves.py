@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress and curves while something trains."""
+"""Progress and curves during training."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from d5 import _d5
 from d5._bases import Event
 from d5._notebook import image_of
 
-_MOST_POINTS = 400  # of a curve that is drawn; more are drawn by their means
+_MOST_POINTS = 400  # maximum number of points of a curve; more are averaged
 
 
 class LiveCurves(Event):
-    """Shows how far training is, and its curves, while it runs: in a notebook below the cell, on a
-    terminal as a line.
+    """Shows the progress of training and its curves while it runs: below the cell in a notebook, as a
+    line on a terminal.
 
-    Curves are those of `metrics`, which are events of the same training, and stand before this one;
-    without any, of the network's outputs that are one number: the loss. `every` is in seconds.
+    Curves are those of `metrics`, which are events of the same training and come before this one;
+    by default those of the network's scalar outputs: the loss. `every` is in seconds.
 
         loss, accuracy = d5.training_metric("loss"), d5.training_metric("test_accuracy")
         for event in (loss, accuracy, d5.LiveCurves(loss, accuracy)):
@@ -78,7 +78,7 @@ class LiveCurves(Event):
             print(f"\r\033[K{self.progress}", end="", file=sys.stderr, flush=True)
 
     def plots(self) -> list[_d5.Plot]:
-        """A picture a curve, over steps."""
+        """A plot per curve, over steps."""
         return [
             _d5.Plot({name: _thinned(curve)}, x=("step", "", "whole"), y=(name, "", "linear"), name=name)
             for name, curve in self.curves.items()
@@ -97,7 +97,7 @@ def _thinned(curve: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _display(thing: Any) -> Any:
-    """Of a notebook: where `thing` is shown, which can be updated; None elsewhere."""
+    """The updatable display of a notebook in which `thing` is shown; None elsewhere."""
     interactive = sys.modules.get("IPython")
     if interactive is None or interactive.get_ipython() is None or not hasattr(interactive.get_ipython(), "kernel"):
         return None

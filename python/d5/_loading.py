@@ -9,8 +9,8 @@ from d5.errors import IoError
 
 
 def load_file(path: str) -> str:
-    """Runs it as a module of its own name, which finds those beside it, as a program does; returns
-    what it was, in words."""
+    """Runs the file as a module of its own name, which can import its neighbours, like a program;
+    returns what it was, in words."""
     name = pathlib.Path(path).stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not pathlib.Path(path).is_file():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The list in which measurements come."""
+"""The list type of measurements."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Measurements(list[Measurement]):
         return Measurements(super().__add__(other))
 
     def where(self, **words: object) -> Measurements:
-        """Those of which everything holds: `rows.where(metric="time", framework="torch")`, by what a
-        measurement says or by its conditions, `rows.where(threads="2")`. A "*" stands for anything.
+        """Rows that match everything: `rows.where(metric="time", framework="torch")`, by a
+        measurement's fields or its conditions, `rows.where(threads="2")`. "*" matches any text.
         """
         return Measurements(row for row in self if all(_says(row, name, word) for name, word in words.items()))
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict a measurement, of plain values: `pandas.DataFrame(rows.rows())`. Conditions are
+        """A dict of plain values per measurement: `pandas.DataFrame(rows.rows())`. Conditions are
         columns by their names.
         """
         return [_row(one) for one in self]
@@ -54,8 +54,8 @@ class Measurements(list[Measurement]):
         return to_table(self)
 
     def plot(self, name: str = "", axes: Any = None) -> Any:
-        """One of `d5.plots`, the first for an empty name: drawn on `axes`, or new ones, of matplotlib,
-        which are returned; the `d5.Plot` where matplotlib is not installed."""
+        """Draws one of `d5.plots`, by default the first, on matplotlib's `axes`, or new ones, which are
+        returned; without matplotlib returns the `d5.Plot`."""
         return plot(self, name, axes)
 
     def _repr_html_(self) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Communicators of d5 as mpi4py's."""
+"""d5's communicators as mpi4py's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def communicator_of(ranks: Communicator) -> Any:
         from mpi4py import MPI
     except ImportError as error:
         raise NotFound(f"Communicator.mpi4py: mpi4py cannot be imported ({error}); pip install mpi4py") from error
-    # Who stands where in MPI's world; decorators and groups of groups do not matter so.
+    # Positions in MPI's world; decorators and nested groups do not matter that way.
     world = Tensor(np.zeros(ranks.size, np.int64))
     ranks.start_all_gather(Tensor(np.array([MPI.COMM_WORLD.rank])), world).wait()
     places = world.numpy().tolist()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the typed views in d5.nodes, which are generated from ONNX's schemas, have in common."""
+"""Common base of the typed views in d5.nodes, which are generated from ONNX's schemas."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from d5._d5 import Graph, Node
 from d5.errors import FormatError
 
 REQUIRED: Any = object()
-"""In place of a default: the node has to say it."""
+"""Stands for a missing default: the node must give the value."""
 
 _Version = tuple[int, tuple[str, ...], tuple[str, ...], dict[str, Any]]
 
 
 class NodeView:
-    """A node with its operator's words: inputs and outputs by their names in ONNX's documentation,
-    which give names of tensors (`""` for one that is left out, a list for those of which there may
-    be several), and attributes, with the defaults of the node's opset.
+    """A node with its operator's names: inputs and outputs by their names in ONNX's documentation,
+    whose values are names of tensors (`""` for one that is left out, a list for a variadic one), and
+    attributes, with the defaults of the node's opset.
 
-    Where an input, an output and an attribute have one name, the input is meant, then the output.
+    If an input, an output and an attribute share a name, the input wins, then the output.
     """
 
     _versions: tuple[_Version, ...] = ()

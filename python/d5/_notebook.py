@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What notebooks show of networks, recipes and environments."""
+"""How notebooks show networks, recipes and environments."""
 
 import base64
 import collections
@@ -10,12 +10,12 @@ from typing import Any, Iterable
 from d5 import _d5
 from d5.errors import Unsupported
 
-_MOST_OPEN = 200  # nodes of a network that is shown unfolded
+_MOST_OPEN = 200  # maximum number of nodes of a network that is shown unfolded
 _MOST_DRAWN = 2000
 
 
 def image_of(svg: str) -> str:
-    """As a picture of its own, so that its styles are nobody else's."""
+    """An image of its own, so that its styles stay separate."""
     data = base64.b64encode(svg.encode()).decode()
     return f'<img src="data:image/svg+xml;base64,{data}" style="max-width: 100%">'
 
@@ -63,7 +63,7 @@ def recipe_html(recipe: _d5.Recipe) -> str:
 
 
 class Environment(dict[str, Any]):
-    """What a number depends on besides the code, by name, as results files keep it: SI units."""
+    """What numbers depend on besides the code, by name, as in results files: SI units."""
 
     def __str__(self) -> str:
         width = max(map(len, self))
@@ -71,7 +71,7 @@ class Environment(dict[str, Any]):
 
     def _told(self) -> Iterable[tuple[str, str]]:
         for name, value in self.items():
-            if not value:  # there is none, or it was never measured
+            if not value:  # absent, or never measured
                 continue
             if isinstance(value, dict):
                 yield name, ", ".join(f"{one} {of}" for one, of in value.items())
@@ -85,7 +85,7 @@ class Environment(dict[str, Any]):
 
 
 def environment() -> Environment:
-    """This machine, and what of d5 and its libraries is in this process, now."""
+    """This machine, and the versions of d5 and its libraries in this process."""
     return Environment(json.loads(_d5._environment_json())["environment"])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that need ranks: those of the job, or where this process is alone ranks that it starts."""
+"""Runs functions on ranks: those of the job, or, outside a job, newly started ones."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ R = TypeVar("R")
 
 
 def on_ranks(who: str, ranks: int, function: Callable[..., R], *arguments: Any, **keywords: Any) -> R:
-    """What `function(*arguments, group=..., **keywords)` returns at the first of `ranks` ranks, on every
-    rank of the job; those that are too many wait. `group` is None where the ranks are the whole job.
+    """Runs `function(*arguments, group=..., **keywords)` on the first `ranks` ranks of the job, while
+    others wait, and returns the first rank's result on every rank. `group` is None if the ranks are
+    the whole job.
     """
     job = _d5.world()
     if job.size == 1:
@@ -31,7 +32,7 @@ def on_ranks(who: str, ranks: int, function: Callable[..., R], *arguments: Any, 
 
 
 def at_first(function: Callable[..., R], *arguments: Any) -> R:
-    """What `function(*arguments)` returns, or raises, at the first rank of the job, on every rank."""
+    """The result, or the exception, of `function(*arguments)` at the job's first rank, on every rank."""
     job = _d5.world()
     if job.size == 1:
         return function(*arguments)
@@ -59,7 +60,7 @@ def _from_first(job: _d5.Communicator, said: Any) -> Any:
     size = array("q", [0])
     message = bytearray(pickle.dumps(said) if job.rank == 0 else b"")
     size[0] = len(message)
-    job.broadcast(_d5.Tensor(size))  # which shares its memory
+    job.broadcast(_d5.Tensor(size))  # shares its memory
     message = message or bytearray(size[0])
     job.broadcast(_d5.Tensor(message))
     return pickle.loads(message)

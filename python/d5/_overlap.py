@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What communication and computation take from each other: on the job's ranks, or on ranks that are
-started."""
+"""How computation and communication slow each other: on the job's ranks, or on newly started ones.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def overlap_map(
     threads: int = 0,
     say: Callable[[str], object] | None = None,
 ) -> Measurements:
-    """How much longer each kernel takes beside all-reduces, and they beside it: `d5 overlap map`.
+    """Measures how much all-reduces slow each kernel, and it them: `d5 overlap map`.
 
-    Rows kernel_slowdown and all_reduce_slowdown, which d5.overlap_map_table shows. `kernels` are
-    CASE lines, or functions by name; without them the operators of a network (`model`, with its
-    `batch`), or of a published study, whose data lie where `scale` says (l2, l3, memory, full).
-    `resources` are of each all-reduce: "default", or what counts of
-    "threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us". Each cell has an equal share of
-    `most_seconds`. Within a job on all of its ranks, otherwise on `ranks` that are started.
+    Returns rows kernel_slowdown and all_reduce_slowdown, which d5.overlap_map_table prints. `kernels`
+    are CASE lines, or functions by name; by default the operators of a network (`model`, with its
+    `batch`), or of a published study, with data in the memory `scale` (l2, l3, memory, full).
+    `resources` of each all-reduce are "default", or settings from
+    "threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us". Each cell gets an equal share of
+    `most_seconds`. Runs on all ranks of a job, outside one on `ranks` newly started ones.
     """
     how = {
         "model": model,
@@ -71,12 +71,12 @@ def overlap_search(
     threads: int = 0,
     say: Callable[[str], object] | None = None,
 ) -> Measurements:
-    """Which resources and buckets train each model fastest here: `d5 overlap search`.
+    """Finds the resources and bucket size that train each model fastest here: `d5 overlap search`.
 
-    Rows step_time of each candidate, the first of which is the base, and where its time goes
-    (d5.overlap_parts_table); d5.overlap_report(rows) tells gains. `buckets` are least sizes in
-    bytes, 0 as the scheme has it. With `out`, a results file, resume=True goes on with the rounds
-    that it holds. Within a job on all of its ranks, otherwise on `ranks` that are started.
+    Returns rows step_time of each candidate, the first of which is the base, and a breakdown of their
+    time (d5.overlap_parts_table); d5.overlap_report(rows) shows gains. `buckets` are minimum sizes in
+    bytes, 0: the scheme's default. With `out`, a results file, resume=True continues after the rounds
+    in it. Runs on all ranks of a job, outside one on `ranks` newly started ones.
     """
     how = {
         "batch": batch,

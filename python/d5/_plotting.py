@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of d5 by matplotlib, where it is installed."""
+"""d5's plots in matplotlib, if it is installed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from d5.errors import NotFound, ValueError
 
 
 def plot(measurements: Sequence[_d5.Measurement], name: str = "", axes: Any = None) -> Any:
-    """The picture of that name ("curve-loss", as `d5.plots` tells them), the first for an empty one.
+    """Draws the plot of that name ("curve-loss", as `d5.plots` names it), by default the first.
 
-    It is drawn on `axes`, or new ones, of matplotlib, which are returned; without matplotlib it is
-    the `d5.Plot`, which a notebook shows as well. Raises: NotFound, ValueError where there is none.
+    It is drawn on matplotlib's `axes`, or new ones, which are returned; without matplotlib returns
+    the `d5.Plot`, which a notebook shows as well. Raises: NotFound, ValueError if there is none.
     """
     plots = _d5.plots(list(measurements))
     if not plots:
@@ -25,7 +25,7 @@ def plot(measurements: Sequence[_d5.Measurement], name: str = "", axes: Any = No
 
 
 def draw(picture: _d5.Plot, axes: Any = None) -> Any:
-    """On axes of matplotlib, new ones for None; the plot itself where matplotlib is not installed."""
+    """Draws on matplotlib's axes, new ones for None; returns the plot itself without matplotlib."""
     try:
         from matplotlib import pyplot, ticker  # type: ignore[import-not-found, unused-ignore]
     except ImportError:

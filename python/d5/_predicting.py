@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions, and what they are held against: on the job's ranks, or on ranks that are started."""
+"""Predictions, and measurements to compare them with: on the job's ranks, or on newly started ones."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from d5._on_ranks import at_first, on_ranks
 from d5.errors import TypeError, ValueError
 
 _SCHEME = "consistent_decentralized:all_reduce=ring"
-_OPTIMIZER = "sgd:learning_rate=1e-12"  # weights stay themselves, however many steps there are
-_TRACED_STEPS = 5  # a trace makes them longer
+_OPTIMIZER = "sgd:learning_rate=1e-12"  # keeps the weights unchanged, however many steps there are
+_TRACED_STEPS = 5  # few, because a trace slows steps down
 
 
 def calibrate(
@@ -27,12 +27,12 @@ def calibrate(
     most_bytes: int = 1 << 24,
     wire: str = "",
 ) -> _d5.NetworkCalibration:
-    """Fits a network to messages between ranks: `d5 network calibrate`.
+    """Fits a network description to measured messages: `d5 network calibrate`.
 
-    Its `network` is one for d5.predict; what was not fitted, every other size and all-reduces, is
-    held against it (`held_out()`, `table()`). Within a job (mpirun, d5.launch) between all of its
-    ranks, otherwise between `ranks` of this machine, which are started. Nothing else should run
-    meanwhile. `wire` ("50us,1GB/s") delays messages, as d5.with_wire does.
+    Its `network` is for d5.predict. Sizes and all-reduces that the fit does not use are compared with
+    it (`held_out()`, `table()`). Runs between all ranks of a job (mpirun, d5.launch), outside one
+    between `ranks` newly started ones of this machine, which should be otherwise idle. `wire`
+    ("50us,1GB/s") delays messages, as d5.with_wire does.
     """
     job = _d5.world().size
     sizes = {"repetitions": repetitions, "least_bytes": least_bytes, "most_bytes": most_bytes, "wire": wire}
@@ -66,21 +66,23 @@ def predict(
     threads: int = 1,
     launches: int = 1,
 ) -> _d5.PredictedCurve:
-    """The scaling curve of a training: `d5 predict`. `batch` is of a rank, with scaling="strong" of all.
+    """Predicts the scaling curve of a training: `d5 predict`. `batch` is per rank, with
+    scaling="strong" of all ranks together.
 
-    Of a d5.profile on `network` (a description, its name or file) for each number of `ranks`, which
-    are simulated; `strategies` change the plan one after the other: "compute:factor=2".
+    From a d5.profile, on `network` (a description, its name or file), it simulates each number of
+    `ranks`; `strategies` change the plan one after the other: "compute:factor=2".
 
-    With measure=[1, 2] of this machine's own ranks: `profile` is a model or recipe, which so many
-    copies train at once in `framework`; the network between them is calibrated by as many
-    `repetitions` of each message; a curve is predicted, and then so many ranks train
-    (`points[i].measured`). Within a job the first of its ranks do so, otherwise they are started, each
-    with `threads` threads, and `launches` times anew, which share the `steps`: processes differ by more
-    than their steps do. Profiles and measurements take turns, and a measured launch is one sample.
+    With measure=[1, 2] it predicts and measures this machine's own ranks. `profile` is then a model
+    or recipe, which as many copies train at once in `framework`; the network between them is
+    calibrated with `repetitions` of each message; a curve is predicted; then the ranks train
+    (`points[i].measured`). In a job the first of its ranks do so. Outside one they are started, each
+    with `threads` threads, `launches` times, which share the `steps`, because processes differ by
+    more than their steps do. Profiles and measurements take turns, and a measured launch is one
+    sample.
 
-    `wire` ("50us,1GB/s") is a port of this latency and bandwidth at each rank: in place of a network,
-    and with `measure` what delays messages. The file `trace` gets what simulated ranks do in a few
-    steps, of the most of `ranks` up to 16; with `measure` a step of the most ranks, measured above
+    `wire` ("50us,1GB/s") models a port of this latency and bandwidth at each rank: it replaces the
+    network, and with `measure` delays messages. The file `trace` receives a few simulated steps, on
+    the largest of `ranks` up to 16; with `measure` a step on the most ranks, measured above
     predicted. ui.perfetto.dev and d5.Timeline.read open it.
 
         d5.predict(d5.profile("lenet", [32]), "ethernet-10g", [1, 2, 4], 32)
@@ -157,9 +159,9 @@ def _measure(
 def _watch(
     model: str, batch: int, threads: int, group: Any = None, **how: Any
 ) -> _d5.Timeline | None:
-    """What the ranks do in such steps, at the first of them."""
+    """Timeline of such steps on the ranks, at the first of them."""
     ranks = group or _d5.world()
-    with tempfile.TemporaryDirectory() as folder:  # the first rank's is written to
+    with tempfile.TemporaryDirectory() as folder:  # the first rank's folder is used
         file = os.path.join(folder, "steps.json")
         _d5.run_traced(file, lambda: _measure(model, batch, threads, group, **how), group=group)
         return _d5.Timeline.read(file) if ranks.rank == 0 else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users derive from for training on several ranks."""
+"""Base classes for training on several ranks."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from d5._d5 import (
 
 
 class GradientExchange:
-    """Base of how each rank's gradients become those of all, written in Python: bucket by bucket,
-    while backpropagation goes on.
+    """Base class of gradient exchanges in Python, which turn each rank's gradients into those of all,
+    bucket by bucket during backpropagation.
 
         @d5.register("in-halves")
         class InHalves(d5.GradientExchange):
@@ -40,12 +40,12 @@ class GradientExchange:
     all_reduce: AllReduce
 
     def attach(self, optimizer: BoundOptimizer) -> None:
-        """Once, before anything else: whose gradients they are."""
+        """Called once, before everything else, with the optimizer of the gradients."""
 
     def start(self, bucket: GradientBucket, step: ExchangeStep) -> Any:
-        """Makes `bucket.data` the sum over ranks of `step.weight` times it, the same bits on every
-        rank; on all ranks in the same order. Returns None where it is done, or what is under way, an
-        object with `wait()` and `done()`."""
+        """Turns `bucket.data` into the sum over ranks of `step.weight` times it, with the same bits on
+        every rank. Called on all ranks in the same order. Returns None if it is done, or an object
+        with `wait()` and `done()`."""
         raise NotImplementedError
 
     def state(self) -> dict[str, Any]:
@@ -55,8 +55,8 @@ class GradientExchange:
 
 
 class GradientCompressor:
-    """Base of what sums gradients over ranks in fewer bytes, written in Python: every rank gets the
-    messages of all, and adds what they say.
+    """Base class of gradient compressors in Python, which sum gradients over ranks in fewer bytes:
+    every rank gets the messages of all, and adds their contents.
 
         @d5.register("halves")
         class Halves(d5.GradientCompressor):
@@ -74,21 +74,21 @@ class GradientCompressor:
     """
 
     leaves_rest = True
-    """Whether what was not sent may be sent later."""
+    """Whether error feedback may send later what was not sent."""
     by_part = False
     """Whether each parameter's gradient is compressed on its own."""
 
     def message_bytes(self, elements: int) -> int:
-        """Of a message about so many elements."""
+        """Size of a message about that many elements."""
         raise NotImplementedError
 
     def compress(self, values: Tensor, seed: int) -> Any:
-        """An array of so many bytes of float32 values, which are lent; `seed` is another number for
-        each rank, step and bucket."""
+        """An array of that many bytes for float32 values, which are lent; `seed` differs for each
+        rank, step and bucket."""
         raise NotImplementedError
 
     def expand(self, message: Tensor, elements: int) -> Any:
-        """What such a message says: float32, so many elements."""
+        """The contents of a message: that many float32 elements."""
         raise NotImplementedError
 
     def state(self) -> dict[str, Any]:
@@ -98,9 +98,9 @@ class GradientCompressor:
 
 
 class DistributedOptimizer(Optimizer):
-    """How ranks train together: all that `d5.distributed_optimizer` makes. Base of a scheme written
-    in Python, with `exchange` or a `step` of its own. The rule of the recipe's optimizer updates
-    each rank's parameters.
+    """Trains on several ranks: base class of everything that `d5.distributed_optimizer` makes, and of
+    schemes in Python, with `exchange` or a `step` of their own. The rule of the recipe's optimizer
+    updates each rank's parameters.
 
         class Averaged(d5.DistributedOptimizer):
             def exchange(self, share):
@@ -113,23 +113,23 @@ class DistributedOptimizer(Optimizer):
     """Whether all ranks have the same parameters after every step."""
 
     ranks: Communicator
-    workers: Communicator | None  # those that train, to whom samples are given; None where one serves
+    workers: Communicator | None  # ranks that train and need samples; None on a rank that serves
     optimizer: BoundThreeStepOptimizer
     network: Network
 
     def begin(self, ranks: Communicator, optimizer: BoundThreeStepOptimizer) -> None:
-        """Once, before the first step, on all ranks."""
+        """Called once, before the first step, on all ranks."""
         self.ranks, self.optimizer, self.network = ranks, optimizer, optimizer.network
         self.workers = ranks
 
     def exchange(self, share: float) -> None:
-        """Once a step, with this rank's gradients, which count `share`, as what the loss counts in
-        its samples does among all: makes them the sum over ranks, in place.
+        """Called once per step, with this rank's gradients. `share` is the weight of its samples in
+        the loss among all ranks. Turns the gradients into the sum over ranks, in place.
         """
         raise NotImplementedError
 
     def step(self, batch: Batch) -> dict[str, Any]:
-        """In place of `exchange`: a whole step, by the parts of the rank's optimizer. Returns the
+        """Called instead of `exchange`: a whole step, by the parts of the rank's optimizer. Returns the
         network's outputs.
 
             def step(self, batch):
@@ -147,15 +147,15 @@ class DistributedOptimizer(Optimizer):
         raise NotImplementedError
 
     def share(self, batch: Batch) -> float:
-        """What of the loss counts in this rank's samples, among all. A collective where ranks have
-        to tell each other, once a step."""
+        """Weight of this rank's samples in the loss among all ranks. A collective, once per step, if
+        ranks have to exchange it."""
         return self.optimizer.share_of(batch)
 
     def after_step(self) -> None:
-        """After the updates of a step."""
+        """Called after the updates of a step."""
 
     def begin_test(self) -> None:
-        """Before each test run, as that of an optimizer."""
+        """Called before each test run, like that of an optimizer."""
 
     def end_test(self) -> None:
         """After it."""

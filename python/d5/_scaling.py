@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a training scales on more and more ranks of this machine."""
+"""Measures how training scales with the number of ranks of this machine."""
 
 from __future__ import annotations
 
@@ -29,11 +29,10 @@ def scale(
 ) -> Measurements:
     """Trains a recipe on each number of ranks, by each scheme, strong and weak, `runs` times: `d5 scale`.
 
-    All points in turn, each run on new processes of this machine with `threads` threads a rank.
-    Beside throughput stands efficiency over the fewest ranks, run by run (d5.scaling_summary,
+    The points take turns; each run has new processes of this machine with `threads` threads per rank.
+    Rows have throughput, and efficiency relative to the fewest ranks, run by run (d5.scaling_summary,
     d5.scaling_plot); more ranks than cores are mistrusted. A run that fails is a failed row. With
-    `out`, a results file, resume=True makes no run again that it holds. Further keywords are
-    those of d5.train.
+    `out`, a results file, resume=True skips the runs in it. Further keywords are those of d5.train.
 
         rows = d5.scale("mnist-lenet-quick", ranks=[1, 2], scalings=["strong", "weak"])
         print(d5.scaling_summary(rows))
@@ -70,6 +69,6 @@ def _words(text: Sequence[str] | str) -> list[str]:
 
 
 def _train_once(recipe: _d5.Recipe, threads: int, **options: Any) -> list[_d5.Measurement]:
-    _d5.share_threads()  # once: what d5.train would do again is done
+    _d5.share_threads()  # so that d5.train does not divide the threads again
     _d5.set_threads(threads)
     return list(_train_here(recipe, **options)[0])

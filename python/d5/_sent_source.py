@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What another interpreter needs of this one's main module, by its source.
+"""Sends what another interpreter needs of this one's main module, as source.
 
-Functions and classes of modules travel by name. Those of `__main__`, a script or a notebook, travel
-as source, with the imports, the functions, the classes and the values that they name; the other
-interpreter's main module gets them. So a script needs no `if __name__ == "__main__"`, and what
-else stands in it does not run again.
+Functions and classes of modules are sent by name. Those of `__main__`, a script or a notebook, are
+sent as source, with the imports, functions, classes and values that they name, to the other
+interpreter's main module. So a script needs no `if __name__ == "__main__"`, and the rest of it does
+not run again.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class _Value(NamedTuple):
 class _Source(NamedTuple):
     text: str
     file: str
-    line: int  # its first one in the file
-    cell: str  # the file's text, where there is no such file: a notebook's
+    line: int  # first line in the file
+    cell: str  # text of a notebook's cell, which has no file
     flags: int
 
     def run(self, space: dict[str, Any]) -> None:
-        if self.cell:  # for tracebacks, and for who sends it on
+        if self.cell:  # for tracebacks, and for sending it on
             lines = self.cell.splitlines(keepends=True)
             linecache.cache[self.file] = (len(self.cell), None, lines, self.file)
         text = "\n" * (self.line - 1) + self.text
@@ -65,27 +65,27 @@ _Step = Union[_Module, _Value, _Source]
 
 
 class Sent(NamedTuple):
-    """What the main module gets, in this order, and a pickle that names it."""
+    """Steps for the main module, in order, and a pickle that names their results."""
 
     steps: list[_Step]
     pickled: bytes
 
     def unpack(self) -> Any:
-        """In the other interpreter."""
+        """Call in the other interpreter."""
         for step in self.steps:
             step.run(sys.modules[_MAIN].__dict__)
         return pickle.loads(self.pickled)
 
 
 def send(who: str, thing: Any) -> Sent:
-    """Throws: TypeError for what cannot be pickled, Unsupported where a source is not known."""
+    """Throws: TypeError for objects that cannot be pickled, Unsupported if a source is not known."""
     parts = _Parts(who)
     pickled = parts.pickle(thing, "what it is given")
     return Sent(parts.steps, pickled)
 
 
 def _definition(thing: Any) -> types.FunctionType | type | None:
-    """The `def` or `class` of the main module that made it, under decorators."""
+    """The `def` or `class` of the main module that made it, without decorators around it."""
     made = inspect.unwrap(thing) if callable(thing) and not isinstance(thing, type) else thing
     if isinstance(made, (types.FunctionType, type)) and made.__module__ == _MAIN:
         return made
@@ -99,7 +99,7 @@ class _Parts:
         self.seen: set[str] = set()
 
     def pickle(self, thing: Any, what: str) -> bytes:
-        """With the main module's definitions that it names taken along."""
+        """Also takes the definitions of the main module that it names along."""
         buffer = io.BytesIO()
         try:
             _Pickler(self, buffer).dump(thing)
@@ -154,7 +154,7 @@ class _Pickler(pickle.Pickler):
 
 
 def _source_of(who: str, made: types.FunctionType | type) -> _Source:
-    """With its decorators."""
+    """Its source, with decorators."""
     try:
         file, lines, first = _class_lines(made) if isinstance(made, type) else _function_lines(made)
     except (OSError, builtins.TypeError, SyntaxError) as error:
@@ -173,7 +173,7 @@ def _function_lines(made: types.FunctionType) -> tuple[str, list[str], int]:
 
 
 def _class_lines(made: type) -> tuple[str, list[str], int]:
-    """By a method of it: a notebook's classes do not tell their file."""
+    """Finds it by one of its methods: a notebook's classes do not know their file."""
     for method in vars(made).values():
         if not isinstance(method, types.FunctionType):
             continue
@@ -189,7 +189,7 @@ def _class_lines(made: type) -> tuple[str, list[str], int]:
 
 
 def _globals_of(text: str) -> Iterator[str]:
-    """What it looks up outside itself: in bodies, decorators, annotations, defaults."""
+    """Names that it looks up outside itself: in bodies, decorators, annotations, defaults."""
 
     def within(table: symtable.SymbolTable) -> Iterator[str]:
         top = table.get_type() == "module"

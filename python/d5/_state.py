@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a part written in Python remembers, as a checkpoint keeps it: arrays by name."""
+"""State of a part in Python, as a checkpoint stores it: arrays by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from d5.errors import ValueError
 
 
 def flat(state: dict[Any, Any], who: str) -> dict[str, Any]:
-    """Dicts in dicts as one, by names with a slash between."""
+    """Flattens nested dicts into one, with slashes between names."""
     arrays: dict[str, Any] = {}
     for key, value in state.items():
         if not isinstance(key, str):
@@ -25,7 +25,7 @@ def flat(state: dict[Any, Any], who: str) -> dict[str, Any]:
 
 
 def nested(arrays: dict[str, Any]) -> dict[str, Any]:
-    """The inverse: NumPy's arrays, and numbers for those without dimensions."""
+    """Inverse of `flat`: NumPy arrays, and numbers for those without dimensions."""
     state: dict[str, Any] = {}
     for path, tensor in arrays.items():
         *outer, name = (part.replace("%2F", "/").replace("%25", "%") for part in path.split("/"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All ranks, as torch knows them over one backend or another."""
+"""torch's process groups of all ranks, over one backend or another."""
 
 import functools
 
@@ -11,7 +11,7 @@ from d5.errors import NotFound
 
 @functools.cache
 def group_of(backend: str) -> dist.ProcessGroup:
-    """A collective of all ranks, the first time."""
+    """A collective of all ranks, at its first call."""
     if backend not in ("d5", "gloo"):
         raise NotFound(f"backend '{backend}' is unknown; d5 or gloo")
     if not dist.is_initialized():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where ranks that mpirun started meet, in the words of torch."""
+"""Tells torch where ranks that mpirun started meet."""
 
 import os
 import socket
@@ -29,6 +29,6 @@ def tell_where_ranks_meet() -> None:
         RANK=str(world.rank),
         WORLD_SIZE=str(world.size),
         LOCAL_RANK=os.environ.get("OMPI_COMM_WORLD_LOCAL_RANK", "0"),
-        MASTER_ADDR=name_of_first if elsewhere[0] else "127.0.0.1",  # a name may stand in no table
+        MASTER_ADDR=name_of_first if elsewhere[0] else "127.0.0.1",  # a name may not resolve
         MASTER_PORT=str(port[0]),
     )

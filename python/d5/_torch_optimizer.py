@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disable-error-code="no-untyped-call"
-"""An optimizer of torch.optim as one of d5's."""
+"""A torch.optim optimizer as one of d5's."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from d5.errors import FormatError, TypeError
 
 class Optimizer(_Optimizer):
     """A class of torch.optim, over d5's parameters and gradients: `Optimizer(torch.optim.AdamW,
-    learning_rate=1e-3, weight_decay=0.1)`. Schedules of d5's change `learning_rate`; checkpoints
-    keep its state.
+    learning_rate=1e-3, weight_decay=0.1)`. d5's schedules change `learning_rate`; checkpoints store
+    its state.
     """
 
     def __init__(self, kind: type[torch.optim.Optimizer], learning_rate: float = 0.01, **options: Any) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# torch's types overload each call with forms that no process group is asked for, and lack others.
+# torch's types overload each call with forms that process groups do not need, and lack others.
 # mypy: disable-error-code="override,call-arg,assignment,arg-type,no-untyped-call"
-"""The calls of torch.distributed on the ranks of a communicator."""
+"""torch.distributed's calls on the ranks of a communicator."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from d5.errors import ShapeError
 
 
 class ProcessGroup(dist.ProcessGroup):
-    """The ranks of a communicator, as torch sees them."""
+    """The ranks of a communicator as a process group of torch."""
 
     def __init__(self, communicator: _d5.Communicator, all_reduce: _d5.AllReduce | None = None) -> None:
         super().__init__(communicator.rank, communicator.size)
@@ -67,7 +67,7 @@ class ProcessGroup(dist.ProcessGroup):
         return joined([self.allreduce([tensor], opts) for tensor in tensors], list(tensors))
 
     def reduce(self, tensors: Any, opts: Any) -> Work:
-        """As all_reduce, which torch allows: it promises nothing of other ranks' tensors."""
+        """Same as all_reduce, which torch allows: other ranks' tensors are unspecified."""
         return self.allreduce(tensors, opts)
 
     def broadcast(self, tensors: Any, opts: Any) -> Work:
@@ -225,7 +225,7 @@ class ProcessGroup(dist.ProcessGroup):
         return "d5"
 
     def shutdown(self) -> None:
-        """Nothing is kept: ranks end with the process."""
+        """Nothing to release: ranks end with the process."""
 
     def abort(self) -> None:
         """As shutdown."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch's DataLoader as a sampler."""
+"""A torch DataLoader as a sampler."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from d5.errors import ShapeError, TypeError
 
 
 class Sampler(_Sampler):
-    """Batches of a torch DataLoader: its tensors by the names in `fields`, or as it names them.
+    """Batches of a torch DataLoader: its tensors by the names in `fields`, or by the loader's names.
 
-    What an epoch holds depends on its number and `seed` alone, so that training resumes: random
-    orders of the loader are begun by them, and a DistributedSampler is told the epoch.
+    An epoch's batches depend on its number and `seed` alone, so that training can resume: they seed
+    the loader's random orders, and a DistributedSampler receives the epoch.
     """
 
     def __init__(self, loader: Any, fields: Sequence[str] | None = None, seed: int = 0) -> None:
@@ -27,7 +27,7 @@ class Sampler(_Sampler):
         if hasattr(self.loader.sampler, "set_epoch"):
             self.loader.sampler.set_epoch(int(epoch))
         begin = (self.seed * 0x9E3779B97F4A7C15 + int(epoch)) % (1 << 63)
-        if getattr(self.loader.sampler, "generator", 0) is None:  # it would draw from torch's own
+        if getattr(self.loader.sampler, "generator", 0) is None:  # it would draw from torch's global generator
             self.loader.sampler.generator = torch.Generator()
         for generator in {self.loader.generator, getattr(self.loader.sampler, "generator", None)} - {None}:
             generator.manual_seed(begin)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # torch's own functions lack some types.
 # mypy: disable-error-code="no-untyped-call"
-"""What torch gives to a collective, in d5's words; refusals stand here."""
+"""torch's tensors and reductions for d5's collectives, with checks of what d5 supports."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from d5.errors import ShapeError, Unsupported, ValueError
 
 _REDUCTIONS = {
     dist.ReduceOp.SUM: "sum",
-    dist.ReduceOp.AVG: "sum",  # and divided
+    dist.ReduceOp.AVG: "sum",  # then divided
     dist.ReduceOp.MAX: "maximum",
     dist.ReduceOp.MIN: "minimum",
 }
@@ -35,7 +35,7 @@ def one(call: str, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
 
 
 def reduction_of(call: str, op: Any, tensor: torch.Tensor) -> tuple[str, bool]:
-    """d5's name of it, and whether sums are divided by the number of ranks."""
+    """d5's name of the reduction, and whether sums are divided by the number of ranks."""
     kind = next((kind for kind in _REDUCTIONS if op == kind), None)
     if kind is None:
         raise Unsupported(f"d5 {call}: given {op}, expected SUM, AVG, MAX or MIN")

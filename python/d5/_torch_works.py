@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# torch's types overload each call with forms that no work is asked for.
+# torch's types overload each call with forms that works do not need.
 # mypy: disable-error-code="override,no-untyped-call"
-"""Works: what torch waits for, or asks a future of, while a call of d5 is under way."""
+"""Works, which torch waits for or turns into futures, while a call of d5 is in progress."""
 
 import datetime
 import functools
@@ -67,10 +67,10 @@ class Work(dist.Work):
     def get_future(self) -> Any:
         if self._future is None:
             root: Any = torch.futures.Future()
-            # A callback that raises is the one way in which C++ hears of an error.
+            # Raising in a callback is the only way to report an error to C++.
             self._future = root.then(self._value)
             complete = functools.partial(root.set_result, None)
-            # What follows a future, such as PowerSGD's steps, may wait for more works.
+            # Work that follows a future, such as PowerSGD's steps, may wait for more works.
             self.when_ended(lambda: calls().run_hook(complete, self._asked_by))
         return self._future
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What walks a network's nodes: the base of a translation to another framework."""
+"""Walks a network's nodes: the base class of translations to other frameworks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class OperatorVisitor:
     `visit_com_example_Gelu(node)` for a Gelu of the domain com.example, or else `visit(node)`. The
     nodes of graphs within a node follow it.
 
-    A method is given a view of its operator's (`d5.nodes.Conv`): `node.X` and `node.Y` are names of
-    tensors, `node.strides` the attribute or what it is by default. Of a domain that d5 has no
-    schemas of, and in `visit`, it is the `d5.Node`.
+    A method receives the typed view of its operator (`d5.nodes.Conv`): `node.X` and `node.Y` are names
+    of tensors, `node.strides` is the attribute or its default. For a domain without schemas in d5, and
+    in `visit`, it receives the `d5.Node`.
 
         class Dropouts(d5.OperatorVisitor):
             def visit_Dropout(self, node):
@@ -27,14 +27,14 @@ class OperatorVisitor:
 
         Dropouts().walk(network)
 
-    `network` is what is walked.
+    `network` is the network that is walked.
 
-    Without a `visit` of its own a visitor is strict: `walk` raises Unsupported with all nodes that
-    it has no method for, before it calls any.
+    Without a `visit` of its own a visitor is strict: before it calls any method, `walk` raises
+    Unsupported with all nodes that have none.
     """
 
     network: Any = None  # a Network, or a Graph
-    framework = ""  # what is translated to, for messages; the class's name if left empty
+    framework = ""  # name of the target for messages; by default the class's name
 
     def visit(self, node: Node) -> None:
         expect_none_untranslated([node], self.framework or type(self).__name__)
@@ -54,8 +54,8 @@ class OperatorVisitor:
 
 
 def view_of(node: Node) -> NodeView | Node:
-    """The typed view, `d5.nodes.Conv` of a Conv; the node itself where ONNX has no schema."""
-    from d5.nodes import VIEWS  # long, and for visitors alone
+    """The typed view, `d5.nodes.Conv` for a Conv; the node itself if ONNX has no schema."""
+    from d5.nodes import VIEWS  # long, and only visitors need it
 
     made = VIEWS.get((node.domain, node.op_type))
     return node if made is None else made(node)

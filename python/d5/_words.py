@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of the C++ part by the program's words, and what to say of a call that it does not take.
+"""Accepts the program's words in calls of the C++ part, and explains wrong calls.
 
-pybind11 answers a wrong call with all signatures that there are. Such a call is tried again with the
-program's words in the module's: `framework=` for `frameworks=`, "a,b" for a list. What is wrong then
-is told in one line, with the nearest keyword. A call that is right costs nothing here but the call.
+pybind11 answers a wrong call with all signatures. Such a call is tried again with the program's words
+replaced by the module's: `framework=` for `frameworks=`, "a,b" for a list. An error that remains is
+reported in one line, with the nearest keyword. A correct call has no overhead but the wrapper.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class _Parameter:
 
 
 def _plain(kind: str) -> str:
-    """A type as people write it."""
+    """A type in the notation of people."""
     kind = re.sub(r"typing\.(SupportsFloat \| typing\.)?SupportsIndex", "int", kind)
     kind = re.sub(r"typing\.SupportsFloat( \| typing\.SupportsIndex)?", "float", kind)
     return re.sub(r"\b(d5\._d5|collections\.abc|typing)\.", "", kind)
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Between the commas that stand in no brackets and no text."""
+    """The parts between commas that are in no brackets and no text."""
     depth, begin, quote = 0, 0, ""
     for i, letter in enumerate(text):
         if quote:
@@ -60,7 +60,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _signatures(function: Callable[..., Any]) -> list[list[_Parameter]]:
-    """By pybind11's documentation of it."""
+    """Its signatures, from pybind11's documentation."""
     lines = (function.__doc__ or "").splitlines()
     pattern = re.compile(rf"^(?:\d+\. )?{re.escape(function.__name__)}\((.*)\) -> ")
     found = [match[1] for match in map(pattern.match, lines) if match]
@@ -69,7 +69,7 @@ def _signatures(function: Callable[..., Any]) -> list[list[_Parameter]]:
 
 
 def _in_words_of_the_module(parameters: list[_Parameter], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """The same call, with one name for one thing; None where nothing changes."""
+    """The same call with the module's names; None if nothing changes."""
     named = {one.name: one for one in parameters}
     words = dict(keywords)
     if "framework" in words and "framework" not in named and "frameworks" in named:
@@ -110,7 +110,7 @@ def _kind(value: object) -> str:
 
 
 def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Callable[..., Any]:
-    """`function` of the C++ part, called `who`; the first argument of a method is told nobody."""
+    """Wraps `function` of the C++ part under the name `who`; messages leave out a method's `self`."""
 
     @functools.wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
@@ -138,8 +138,8 @@ def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Ca
 
 
 def functions_in_words(module: Any) -> dict[str, Callable[..., Any]]:
-    """Those of the C++ part that users call; its classes' constructors and methods with options are
-    put in place."""
+    """Wrapped functions of the C++ part that users call. Constructors and methods with options are
+    replaced in place."""
     functions = {}
     for name, one in vars(module).items():
         if name.startswith("_"):

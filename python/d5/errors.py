@@ -1,48 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What d5 raises: each is d5.Error, and the exception of Python that fits."""
+"""d5's exceptions: each derives from d5.Error and from the matching Python exception."""
 
 import builtins
 
 
 class Error(Exception):
-    """Base of all."""
+    """Base class of all."""
 
 
 class ShapeError(Error, builtins.ValueError):
-    """Sizes that do not fit; the message has both."""
+    """Sizes do not fit; the message has both."""
 
 
 class TypeError(Error, builtins.TypeError):
-    """An element type, or a Python type, that is not the expected one."""
+    """An element type, or a Python type, differs from the expected one."""
 
 
 class ValueError(Error, builtins.ValueError):
-    """A value out of its range, or a call out of its time."""
+    """A value is out of its range, or a call comes at a wrong time."""
 
 
 class NotFound(Error, LookupError):
-    """A name that nobody knows; the message lists the nearest."""
+    """A name is unknown; the message lists the nearest."""
 
 
 class Unsupported(Error, NotImplementedError):
-    """What cannot be done here, with the reason: who is asked next, or what to install."""
+    """Something is not supported here; the message has the reason, and the way out."""
 
 
 class IoError(Error, OSError):
-    """A file or a network that failed."""
+    """A file or a network connection failed."""
 
 
 class FormatError(Error, builtins.ValueError):
-    """A file that is not what it claims to be."""
+    """A file does not have the format that it claims."""
 
 
 class MemoryError(Error, builtins.MemoryError):
-    """A budget that would be exceeded, or memory that there is not."""
+    """A memory budget would be exceeded, or there is too little memory."""
 
 
 class NumericError(Error, ArithmeticError):
-    """NaN or infinity where training cannot go on."""
+    """NaN or infinity where training cannot continue."""
 
 
 class CommunicationError(Error, ConnectionError):
-    """A rank that failed, or a call that other ranks do not share."""
+    """A rank failed, or ranks make different calls."""

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of one's own: compiled from C++, or a framework's functions.
+"""Custom operators: compiled from C++, or functions of a framework.
 
     names = d5.op.compile("log_cosh.cpp")             # written against d5/abi.h
     name = d5.op.from_native("aten::silu")            # any function of torch's dispatcher
     name = d5.op.from_native(torch.nn.functional.silu, "Silu", domain="mine")
 
-A class with `forward` and `backward` becomes one by `@d5.operator`. Networks of every framework run
-them, and `d5.test_forward`, `d5.test_gradient` and `d5.bench` take them as they take ONNX's. With
-`isolate=S` each of these three runs its case in a process of its own for at most S seconds, where
-what was compiled, loaded or named here is there again, and a class if its module can be imported.
+`@d5.operator` turns a class with `forward` and `backward` into an operator. Networks of every framework
+run custom operators, and `d5.test_forward`, `d5.test_gradient` and `d5.bench` accept them like ONNX's.
+With `isolate=S` each of these three runs its case in a process of its own for at most S seconds. That
+process has the operators that were compiled, loaded or named here, and a class if its module can be
+imported.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
 
 
 def compile(source: str | os.PathLike[str], definitions: Mapping[str, str | int] | None = None) -> list[str]:
-    """Compiles operators, adds them, and returns their names: `["example.LogCosh"]`.
+    """Compiles operators, registers them, and returns their names: `["example.LogCosh"]`.
 
-    `source` is a file in C, C++ or CUDA, or the text of one in C++; `definitions` are macros that it
-    leaves open: `{"DTYPE": "float"}`. What was compiled already is not compiled again. Operators of
-    the same names give way to them in what is planned from then on.
+    `source` is a file in C, C++ or CUDA, or C++ text; `definitions` are macros for it:
+    `{"DTYPE": "float"}`. Source that was compiled before is not compiled again. The new operators
+    replace operators of the same names in later plans.
     """
     macros = [f"{name}={value}" for name, value in (definitions or {}).items()]
     names = _compile(os.fspath(source), *macros)
@@ -43,19 +44,18 @@ def compile(source: str | os.PathLike[str], definitions: Mapping[str, str | int]
 
 
 def load(library: str | os.PathLike[str]) -> str:
-    """Loads a library of operators, a plug-in or a Python file, as `--load` does; returns what it
-    was."""
+    """Loads a library of operators, a plug-in or a Python file, like `--load`; returns what it was."""
     what = _load(os.fspath(library))
     remember_extension("load_extension", os.fspath(library))
     return what
 
 
 def from_native(function: str | Callable[..., Any], name: str = "", domain: str = "torch") -> str:
-    """A function of torch as an operator; returns the operator's full name.
+    """Registers a torch function as an operator; returns the operator's full name.
 
-    One of torch's dispatcher is given by its name ("aten::silu"), and is called without Python. Any
-    other is something to call with tensors and the node's attributes as keywords; it returns a
-    tensor or several, and autograd is its backward. Shapes come from a call on the meta device.
+    A function of torch's dispatcher is given by its name ("aten::silu"), and is called without Python.
+    Any other callable receives tensors, and the node's attributes as keywords; it returns a tensor or
+    several, and autograd computes its gradient. Shapes come from a call on the meta device.
     """
     if isinstance(function, str):
         operator = _native("torch", function)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # torch's own functions lack some types.
 # mypy: disable-error-code="no-untyped-call,no-untyped-def"
-"""d5's parts in torch, and torch's in d5.
+"""d5's parts for torch, and torch's for d5.
 
     import d5.torch as d5torch
 
@@ -35,7 +35,7 @@ def _name_of(dtype: torch.dtype) -> str:
 
 
 def _shared(tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
-    """As d5 reads them, without a copy where they are dense."""
+    """Tensors for d5, without a copy if they are dense."""
     for name, tensor in tensors.items():
         if tensor.device.type != "cpu":
             raise Unsupported(f"{name} is on {tensor.device}; d5's executors take tensors of cpu here")
@@ -43,7 +43,7 @@ def _shared(tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
 
 
 class _Run(torch.autograd.Function):
-    """One run of an executor: its inputs and parameters are autograd's."""
+    """One run of an executor, whose inputs and parameters autograd tracks."""
 
     @staticmethod
     def forward(ctx: Any, caller: _Caller, names: tuple[str, ...], *tensors: torch.Tensor) -> Any:
@@ -63,19 +63,19 @@ class _Run(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor | None) -> Any:
         given = {name: one for name, one in zip(ctx.caller.outputs, gradients) if one is not None}
-        # A batch runs backward once; asked again, as with retain_graph, it is run forward again.
+        # A batch runs backward once; for another backward, as with retain_graph, it runs forward again.
         inputs = dict(zip(ctx.names, ctx.saved_tensors))
         batch = ctx.batch or ctx.caller.executor.forward(_shared(inputs), ctx.caller.outputs)
         ctx.batch = None
         batch.backward(_shared(given))
         names = (*ctx.names, *ctx.caller.parameters)
         wanted = zip(names, ctx.needs_input_grad[2:])
-        # d5 writes the next one's into the same memory.
+        # d5 reuses the memory in the next run.
         return None, None, *(from_dlpack(batch.gradient(n)).clone() if want else None for n, want in wanted)
 
 
 class _Caller:
-    """An executor, with the names of what it gives and of the parameters that it trains."""
+    """An executor, with the names of its outputs and trained parameters."""
 
     def __init__(self, executor: d5.GraphExecutor, parameters: Sequence[str]) -> None:
         self.executor, self.parameters = executor, tuple(parameters)
@@ -89,11 +89,11 @@ class _Caller:
 def custom_op(
     op: str | Sequence[str], *, outputs: int = 1, framework: str = "reference", **attributes: Any
 ) -> Callable[..., Any]:
-    """A function of torch's tensors that runs an operator, with autograd if it has a backward.
+    """A function on torch's tensors that runs an operator, with autograd if it has a backward.
 
-    `op` is its full name, "example.MedianPooling", or what `d5.op.compile` gave for a source with
-    one operator; `attributes` are those of its node. It takes as many tensors as the node has
-    inputs, and returns a tensor, or a tuple of `outputs` of them.
+    `op` is its full name, "example.MedianPooling", or the result of `d5.op.compile` for a source with
+    one operator; `attributes` are those of its node. The function takes as many tensors as the node
+    has inputs, and returns a tensor, or a tuple of `outputs` of them.
     """
     names = [op] if isinstance(op, str) else list(op)
     if len(names) != 1:
@@ -126,10 +126,11 @@ def custom_op(
 
 
 class Module(nn.Module):
-    """A network as a module: its parameters lie in d5's memory, and torch's optimizers train them.
+    """A network as a torch module: its parameters are in d5's memory, and torch's optimizers train
+    them.
 
-    Called with the network's inputs, in their order or by name, it returns its output, or a tuple
-    of them. `train()` and `eval()` say how dropout and batch normalization behave.
+    Called with the network's inputs, in order or by name, it returns its output, or a tuple of
+    outputs. `train()` and `eval()` set the behaviour of dropout and batch normalization.
     """
 
     def __init__(self, network: d5.Network, framework: str | Sequence[str] = "reference") -> None:
@@ -151,7 +152,7 @@ class Module(nn.Module):
             self._callers[wanted] = _Caller(executor, self._names)
         caller = self._callers[wanted]
         caller.executor.mode = "training" if self.training else "inference"
-        self.d5_network.values_changed()  # perhaps by torch
+        self.d5_network.values_changed()  # torch may have changed them
         results = caller(given, list(self.parameters()))
         return results[0] if len(results) == 1 else results
 
@@ -162,19 +163,19 @@ def module(network: d5.Network, framework: str | Sequence[str] = "reference") ->
 
 
 def network(module: nn.Module, example: Any, **options: Any) -> d5.Network:
-    """The network that a module is, by torch's export to ONNX: `example` is what it is called with,
-    a tensor or a tuple; `options` are those of `torch.onnx.export`, such as `dynamic_axes`.
+    """Converts a module to a network by torch's export to ONNX: `example` is its argument, a tensor
+    or a tuple; `options` are those of `torch.onnx.export`, such as `dynamic_axes`.
     """
     arguments = example if isinstance(example, tuple) else (example,)
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, f"{type(module).__name__}.onnx")
         try:
             torch.onnx.export(module, arguments, file, **{"dynamo": False, **options})
-        except ImportError as error:  # of what torch needs for it
+        except ImportError as error:  # a package that torch needs for it
             raise Unsupported(f"torch cannot export to ONNX here: {error}") from error
         return d5.Network.load(file)
 
 
 def DistributedDataParallel(optimizer: d5.Optimizer, **options: Any) -> d5.Optimizer:
-    """torch's, around an optimizer of d5: the scheme "torch/ddp" with its options."""
+    """torch's DistributedDataParallel around a d5 optimizer: the scheme "torch/ddp" with its options."""
     return d5.distributed_optimizer("torch/ddp", optimizer, **options)

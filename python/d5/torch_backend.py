@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.distributed over d5's collectives: any script of PyTorch, as it is, and counted.
+"""torch.distributed over d5's collectives: runs any PyTorch script unchanged, and counts its traffic.
 
     import d5.torch_backend
     torch.distributed.init_process_group("d5")
     model = torch.nn.parallel.DistributedDataParallel(model)
 
-Started by mpirun. Importing it, a collective of all ranks then, tells torch where ranks meet
-(RANK, WORLD_SIZE, MASTER_ADDR, ...), unless a launcher of torch's has. `pg_options={"all_reduce":
-"ring"}`, with the options of that algorithm, or D5_ALL_REDUCE=ring choose how gradients are summed;
-else MPI does. Tensors of the CPU, dense and contiguous, are given to d5 without a copy. What torch
-asks for and d5 lacks is d5.Unsupported.
+Start it by mpirun. Its import, a collective of all ranks, sets the variables by which torch's ranks meet
+(RANK, WORLD_SIZE, MASTER_ADDR, ...), unless a torch launcher has set them. `pg_options={"all_reduce":
+"ring"}`, with the options of that algorithm, or D5_ALL_REDUCE=ring selects the algorithm that sums
+gradients; the default is MPI's. Dense, contiguous CPU tensors are passed to d5 without a copy. Calls that
+d5 does not support raise d5.Unsupported.
 
-What ranks said is in `d5.world().traffic`. While works are under way d5's communicators are not to
-be called otherwise.
+`d5.world().traffic` counts messages. Do not call d5's communicators directly while works are in progress.
 """
 
 import os
@@ -46,7 +45,7 @@ def _make(of_torch: Any, options: Any) -> ProcessGroup:
     rank = (members or range(ranks))[of_torch.group_rank]
     if rank != world.rank:
         raise ValueError(f"d5: torch calls this rank {rank}, mpirun {world.rank}; leave out rank=")
-    # torch asks the ranks of a group alone.
+    # torch calls this only on the ranks of a group.
     group = calls().run_now(lambda: world.group(members)) if members else world
     return ProcessGroup(group, _algorithm(options))
 

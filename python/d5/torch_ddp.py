@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # torch's own functions lack some types.
 # mypy: disable-error-code="no-untyped-call"
-"""PyTorch's DistributedDataParallel, with its hooks, as a scheme of d5's recipes.
+"""PyTorch's DistributedDataParallel, with its hooks, as a scheme for d5's recipes.
 
     import d5.torch_ddp
     d5.train("mnist-lenet", distributed="torch_ddp:backend=gloo:hook=power_sgd")
 
-The recipe's network is a torch module to DistributedDataParallel, whose gradients d5 computed: any
-executor's. They are exchanged after backpropagation, so that step times are not those of a script
-of PyTorch's; `torch/ddp`, torch's Reducer in C++, overlaps. What hooks remember (errors that
-PowerSGD feeds back) is in no checkpoint.
+DistributedDataParallel sees the recipe's network as a torch module whose gradients d5 computed, in any
+executor. They are exchanged after backpropagation, so step times differ from those of a PyTorch script;
+`torch/ddp`, torch's Reducer in C++, overlaps. The hooks' state (the error feedback of PowerSGD) is not
+in checkpoints.
 """
 
 from typing import Annotated, Any
@@ -27,7 +27,7 @@ from d5.errors import NotFound
 
 
 class _Given(torch.autograd.Function):
-    """Its gradients are given."""
+    """An autograd function whose gradients are given."""
 
     @staticmethod
     def forward(ctx: Any, gradients: list[torch.Tensor], *parameters: torch.Tensor) -> torch.Tensor:
@@ -57,9 +57,9 @@ class TorchDdp(d5.DistributedOptimizer):
         self,
         backend: Annotated[str, "d5 or gloo"] = "d5",
         hook: Annotated[str, "none, float16, power_sgd, or post_local"] = "none",
-        rank: Annotated[int, "of power_sgd's matrices"] = 4,
-        begin_at: Annotated[int, "step from which power_sgd or post_local does its own"] = 10,
-        average_every: Annotated[int, "steps of post_local between averages of parameters"] = 4,
+        rank: Annotated[int, "rank of power_sgd's matrices"] = 4,
+        begin_at: Annotated[int, "step at which power_sgd or post_local starts"] = 10,
+        average_every: Annotated[int, "steps between two averages of parameters in post_local"] = 4,
     ) -> None:
         if hook not in ("none", "float16", "power_sgd", "post_local"):
             raise NotFound(f"hook '{hook}' is unknown; none, float16, power_sgd or post_local")
@@ -72,9 +72,9 @@ class TorchDdp(d5.DistributedOptimizer):
     def begin(self, ranks: d5.Communicator, optimizer: d5.BoundThreeStepOptimizer) -> None:
         self.rank_count, self.network = ranks.size, optimizer.network
         self.group = group_of(self.backend)
-        # d5's parameters are in the order in which backpropagation ends with them.
+        # d5's parameters are in the order in which backpropagation finishes them.
         self.views = [from_dlpack(one.value) for one in reversed(self.network.parameters)]
-        # PowerSGD asks for more when a work is complete: of several buckets in another order on each rank.
+        # PowerSGD asks for more when a work completes: for several buckets in a different order on each rank.
         whole = sum(view.numel() * view.element_size() for view in self.views) // (1 << 20) + 1
         self.model = nn.parallel.DistributedDataParallel(
             _Parameters(self.views),
@@ -98,9 +98,9 @@ class TorchDdp(d5.DistributedOptimizer):
 
     def exchange(self, share: float) -> None:
         gradients = [from_dlpack(one.gradient) for one in reversed(self.network.parameters)]
-        weight = share * self.rank_count  # torch counts ranks alike
+        weight = share * self.rank_count  # torch weights all ranks alike
         given = gradients if weight == 1 else [gradient * weight for gradient in gradients]
-        self.model.zero_grad()  # kept until now: torch averages those that have one
+        self.model.zero_grad()  # late, because torch averages gradients that exist
         self.model(given).backward()
         for parameter, gradient in zip(self.model.parameters(), gradients):
             assert parameter.grad is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's ZeroRedundancyOptimizer as an optimizer of d5's recipes, under any scheme.
+"""PyTorch's ZeroRedundancyOptimizer as an optimizer for d5's recipes, under any scheme.
 
     import d5.torch_zero
     d5.train("mnist-lenet", set=["optimizer.name=torch_zero:rule=Adam:learning_rate=0.001"],
@@ -19,13 +19,13 @@ from d5.errors import NotFound, Unsupported
 
 @d5.register("torch_zero")
 class TorchZero(d5.Optimizer):
-    """torch's ZeroRedundancyOptimizer: each rank updates some parameters and tells the others."""
+    """torch's ZeroRedundancyOptimizer: each rank updates some parameters and sends them to the others."""
 
     def __init__(
         self,
         learning_rate: float = 0.01,
-        rule: Annotated[str, "a class of torch.optim"] = "SGD",
-        backend: Annotated[str, "d5 or gloo, by which values travel"] = "d5",
+        rule: Annotated[str, "class of torch.optim"] = "SGD",
+        backend: Annotated[str, "backend of messages: d5 or gloo"] = "d5",
     ) -> None:
         if not isinstance(getattr(torch.optim, rule, None), type):
             raise NotFound(f"torch.optim has no class '{rule}', such as SGD or Adam")
@@ -42,7 +42,7 @@ class TorchZero(d5.Optimizer):
                 lr=self.learning_rate,
             )
         for group in self.optimizer.param_groups:
-            group["lr"] = self.learning_rate  # a schedule's
+            group["lr"] = self.learning_rate  # set by a schedule
         for parameter, one in zip(self.parameters, gradients.network.parameters):
             parameter.grad = from_dlpack(one.gradient)
         self.optimizer.step()

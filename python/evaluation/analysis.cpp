@@ -29,8 +29,8 @@ void bind_analysis(py::module_& m) {
         return std::pair(std::move(result.table), std::move(result.plots));
       },
       py::arg("analysis"), py::arg("files"),
-      "A question about runs ('d5 list analyses'), by their results files and traces: its table "
-      "and its plots. Further keywords are the analysis's options.");
+      "Analyses runs ('d5 list analyses') from their results files and traces. Returns a table and "
+      "plots. Further keywords are the analysis's options.");
   m.def("analyses", [] { return analyses().names(); });
 }
 

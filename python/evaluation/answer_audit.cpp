@@ -29,11 +29,11 @@ void bind_answer_audit(py::module_& m) {
         py::arg("name") = "python", py::arg("audited") = AuditOptions{}.samples,
         py::arg("most_different") = AuditOptions{}.most_different,
         py::arg("least_ratio") = AuditOptions{}.least_ratio, py::arg("seed") = 0,
-        "Whether answer(sample), which returns bytes, text or an array, computes what it answers: "
-        "the row answers_differ fails where more than `most_different` of the answers are others "
-        "when it is timed, repeat_ratio where a sample that was asked for before takes less than "
-        "`least_ratio` of a new one's time: it remembers. `audited` samples are asked for again. "
-        "After MLPerf's TEST01 and TEST04.");
+        "Checks that answer(sample), which returns bytes, text or an array, computes its answers. "
+        "The row answers_differ fails if more than `most_different` of the answers differ when "
+        "they are timed. The row repeat_ratio fails if a repeated sample takes less than "
+        "`least_ratio` of a new one's time, which indicates cached results. `audited` samples are "
+        "repeated. After MLPerf's TEST01 and TEST04.");
 }
 
 }  // namespace d5::python

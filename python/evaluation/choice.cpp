@@ -16,7 +16,7 @@ ChoiceOptions wishes_of(const Limits& limits, const std::string& minimise,
                         const std::string& maximise, double price) {
   if (minimise.empty() == maximise.empty()) {
     throw ValueError(
-        "d5.choose: say what is best: minimise=\"cost\", or maximise=\"throughput\", ...");
+        "d5.choose: name an objective: minimise=\"cost\", or maximise=\"throughput\", ...");
   }
   ChoiceOptions wishes;
   wishes.price_per_hour = price;
@@ -50,7 +50,7 @@ std::pair<TextTable, RowDicts> choose_among(const std::vector<Path>& files, cons
   for (const Path& file : files) paths.push_back(file.string());
   const auto runs = read_runs(paths);
   const auto cells = evaluation_cells(runs);
-  if (cells.empty()) throw ValueError("d5.choose: there is no evaluation's scenario in the files");
+  if (cells.empty()) throw ValueError("d5.choose: the files hold no scenario of an evaluation");
   const auto candidates = choose(cells, wishes);
   return {choice_table(candidates, wishes), rows_of_candidates(candidates)};
 }
@@ -58,14 +58,14 @@ std::pair<TextTable, RowDicts> choose_among(const std::vector<Path>& files, cons
 }  // namespace
 
 void bind_choice(py::module_& m) {
-  m.def("choice_numbers", &choice_numbers, "What d5.choose chooses by.");
-  m.def(
-      "choose", &choose_among, py::arg("files"), py::arg("limits") = Limits(), py::kw_only(),
-      py::arg("minimise") = "", py::arg("maximise") = "", py::arg("price") = 0.0,
-      "Which model, framework and batch of results files will do, and the best in front: a table, "
-      "and a dict each (will_do, why_not, doubt, value). `limits` are by d5.choice_numbers(): "
-      "{\"accuracy\": \">=0.75\", \"p99\": \"<=50ms\"}; `price` of an hour, for cost: "
-      "`d5 eval choose`.");
+  m.def("choice_numbers", &choice_numbers,
+        "Names of the numbers that d5.choose can limit and optimise.");
+  m.def("choose", &choose_among, py::arg("files"), py::arg("limits") = Limits(), py::kw_only(),
+        py::arg("minimise") = "", py::arg("maximise") = "", py::arg("price") = 0.0,
+        "Chooses the best model, framework and batch of results files within limits. Returns a "
+        "table, and a dict for each candidate (will_do, why_not, doubt, value), the best first. "
+        "`limits` are by d5.choice_numbers(): {\"accuracy\": \">=0.75\", \"p99\": \"<=50ms\"}; "
+        "`price` of an hour, for cost: `d5 eval choose`.");
 }
 
 }  // namespace d5::python

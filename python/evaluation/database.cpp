@@ -30,7 +30,7 @@ RecordFilter filter_of(const Options& words) {
   return filter;
 }
 
-/// Work on a database, whose calls are one thread's at a time.
+/// Holds a database while it is used: only one thread at a time may call it.
 template <class Work>
 auto at_work(EvaluationDatabase& database, const Work& work) {
   const Use use(&database, "the database");
@@ -65,7 +65,7 @@ Measurements stored_measurements(EvaluationDatabase& database, const Options& wo
   return Measurements(rows);
 }
 
-/// What was measured over time, the oldest first.
+/// Measurements over time, oldest first.
 struct History {
   std::vector<HistoryEntry> entries;
 };
@@ -128,29 +128,29 @@ RowDicts queries_of_piece(EvaluationDatabase& database, const std::string& run,
 }  // namespace
 
 void bind_database(py::module_& m) {
-  py::class_<History>(m, "ResultHistory",
-                      "What was measured over time, and the best version of it.")
+  py::class_<History>(m, "ResultHistory", "Measurements over time, and the best version.")
       .def("rows", &rows_of_history,
-           "A dict a record, the oldest first; is_record: better than all before it in its series, "
-           "which are those of one subject without its version; is_best: the last of these.")
+           "A dict per record, oldest first. is_record: better than all before it in its series "
+           "(one subject without its version); is_best: the last of these.")
       .def("table", [](const History& history) { return history_table(history.entries); })
       .def(
           "plots", [](const History& history) { return history_plots(history.entries); },
-          "A plot a metric: values over runs, a line a series.")
+          "A plot per metric: values over runs, a line per series.")
       .def("__len__", [](const History& history) { return history.entries.size(); });
   py::class_<EvaluationDatabase>(
       m, "Database",
-      "Results that stay: every run with its environment, records, queries, answers and traces.\n\n"
+      "A database of results: every run with its environment, records, queries, answers and "
+      "traces.\n\n"
       "    database = d5.Database(\"results.db\")\n"
       "    database.add(rows)\n"
       "    database.measurements(subject=\"lenet@*\", metric=\"latency\")\n"
       "    database.sql(\"SELECT framework, COUNT(*) FROM measurement GROUP BY framework\")\n\n"
-      "Of a file (SQLite), which is made, or \"postgresql://user@host/name\".")
+      "The address is a file (SQLite), which is created, or \"postgresql://user@host/name\".")
       .def(py::init([](const std::optional<Path>& address) {
              const py::gil_scoped_release released;
              return EvaluationDatabase::open(address ? address->string() : usual_database());
            }),
-           py::arg("address") = py::none(), "Without an address the user's own.")
+           py::arg("address") = py::none(), "Opens the user's own database if no address is given.")
       .def(
           "add",
           [](EvaluationDatabase& database, const std::vector<Measurement>& rows,
@@ -160,13 +160,13 @@ void bind_database(py::module_& m) {
             });
           },
           py::arg("measurements"), py::arg("command") = "",
-          "Rows as one run, whose id is returned.")
+          "Stores rows as one run. Returns its id.")
       .def("runs", &runs_of_python,
-           "A dict a run, the newest first; keywords choose, as of measurements.")
+           "A dict per run, newest first; keywords filter, as in measurements.")
       .def("measurements", &stored_measurements,
-           "Records with their samples, the oldest first. Keywords choose: run, key, subject, "
-           "level, framework, device, metric, status, hostname, artefact, since, until; a \"*\" "
-           "stands for anything.")
+           "Records with their samples, oldest first. Keywords filter: run, key, subject, level, "
+           "framework, device, metric, status, hostname, artefact, since, until; \"*\" matches any "
+           "text.")
       .def(
           "results",
           [](EvaluationDatabase& database, const std::string& run) {
@@ -174,13 +174,13 @@ void bind_database(py::module_& m) {
                                   return database.results(database.run_id(run));
                                 }).measurements);
           },
-          py::arg("run"), "All that a run measured; its id may be cut short.")
+          py::arg("run"), "All results of a run; its id may be cut short.")
       .def("history", &history_of,
-           "Records over time; keywords choose, as of measurements: `d5 eval history`.")
-      .def("pieces", &pieces_of_run, py::arg("run"), "A dict for each thing that a run wrote.")
-      .def("answers", &answers_of_piece, py::arg("run"), py::arg("piece"), "A dict a sample.")
+           "Records over time; keywords filter, as in measurements: `d5 eval history`.")
+      .def("pieces", &pieces_of_run, py::arg("run"), "A dict per piece that a run wrote.")
+      .def("answers", &answers_of_piece, py::arg("run"), py::arg("piece"), "A dict per sample.")
       .def("queries", &queries_of_piece, py::arg("run"), py::arg("piece"),
-           "A dict a sample that was asked for; times in ns.")
+           "A dict per query; times in ns.")
       .def(
           "write_trace",
           [](EvaluationDatabase& database, const std::string& run, const std::string& piece,
@@ -190,13 +190,13 @@ void bind_database(py::module_& m) {
             });
           },
           py::arg("run"), py::arg("piece"), py::arg("path"),
-          "Its timeline, which ui.perfetto.dev opens.")
+          "The timeline of a piece, which ui.perfetto.dev opens.")
       .def(
           "sql",
           [](EvaluationDatabase& database, const std::string& statement) {
             return at_work(database, [&] { return database.sql(statement); });
           },
-          py::arg("statement"), "The table that one statement gives, which only reads.");
+          py::arg("statement"), "The table that an SQL statement returns; it may only read.");
 }
 
 }  // namespace d5::python

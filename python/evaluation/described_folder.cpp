@@ -15,10 +15,9 @@ void bind_described_folder(py::module_& m) {
         return manifest;
       },
       py::arg("folder"), py::arg("name") = "",
-      "The manifest (YAML) of a data set that is a folder of files, in a folder for each class, "
-      "with "
-      "digests: `d5 data describe`. Without a name it has the folder's. Task and licence are to be "
-      "filled in.");
+      "Writes the manifest (YAML) of a data set, with digests, for a folder with a sub-folder of "
+      "files for each class: `d5 data describe`. By default it has the folder's name. Fill in the "
+      "task and the licence.");
 }
 
 }  // namespace d5::python

@@ -15,9 +15,9 @@ void bind_described_model(py::module_& m) {
         return manifest;
       },
       py::arg("file"), py::arg("name") = "",
-      "The manifest (YAML) of a model that is an ONNX file, with its digest, inputs and outputs: "
-      "`d5 net describe`. Without a name it has the file's. Steps are a guess, task and licence to "
-      "be filled in.");
+      "Writes the manifest (YAML) of a model for an ONNX file, with its digest, inputs and "
+      "outputs: `d5 net describe`. By default it has the file's name. The steps are a guess; fill "
+      "in the task and the licence.");
 }
 
 }  // namespace d5::python

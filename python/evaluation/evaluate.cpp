@@ -26,12 +26,12 @@ std::string json_of(const Values& manifest) {
   return py::module_::import("json").attr("dumps")(manifest).cast<std::string>();
 }
 
-/// Throws: ValueError where the call says more than the file's name.
+/// Throws: ValueError if the call gives more than the file's name.
 std::string file_of_lock(const Manifest& what, const Settings& changes) {
   const auto* path = std::get_if<Path>(&what);
   if (path && changes.values().empty()) return path->string();
   throw ValueError(
-      "d5.evaluate: with locked=True a lock's file says what is run; say nothing else");
+      "d5.evaluate: with locked=True the lock file fixes what runs; leave out all other options");
 }
 
 Measurements run_evaluation(const Manifest& what, const Settings& changes,
@@ -116,15 +116,14 @@ void bind_evaluate(py::module_& m) {
       },
       py::arg("what"), py::kw_only(), py::arg("out") = py::none(), py::arg("resume") = false,
       py::arg("database") = py::none(), py::arg("steps") = false, py::arg("locked") = false,
-      "`d5 eval run`: a model by its manifest (a name that d5 carries, or a file), several, an "
-      "evaluation's file, or its manifest as a dict. Keywords replace what the manifest says. Each "
-      "model's accuracy in each framework first, then every scenario with every size of batch: one "
-      "row a number. `database`: an address where queries and answers are kept, too. With "
-      "locked=True `what` is "
-      "the file of an evaluation_lock.");
+      "Evaluates models: `d5 eval run`. `what` is a model's manifest (a built-in name, or a file), "
+      "several of them, an evaluation's file, or its manifest as a dict. Keywords replace fields "
+      "of the manifest. First comes each model's accuracy in each framework, then every scenario "
+      "with every batch size; each number is a row. `database`: address of a database for queries "
+      "and answers. With locked=True, `what` is a file of evaluation_lock.");
   tell_keywords(m, "evaluate", options_of<EvaluationManifest>(), Untold::as_file_says);
   m.def("lint_manifest", &lint, py::arg("manifest"), py::kw_only(), py::arg("fetched") = false,
-        "All that is wrong with a file or a dict, as (line, column, what); none if it is right.");
+        "All faults of a file or a dict, as (line, column, message); empty if it is valid.");
 }
 
 }  // namespace d5::python

@@ -24,8 +24,8 @@ void bind_evaluation_lock(py::module_& m) {
         return lock;
       },
       py::arg("what"), py::kw_only(), py::arg("out") = py::none(),
-      "Every digest of what d5.evaluate would use, as text (JSON), which `out` gets, too: "
-      "`d5 eval lock`. d5.evaluate(file, locked=True) runs it, if nothing is another since.");
+      "Every digest of what d5.evaluate would use, as JSON text, which `out` also receives: `d5 "
+      "eval lock`. d5.evaluate(file, locked=True) runs it, if nothing changed since.");
   tell_keywords(m, "evaluation_lock", options_of<EvaluationManifest>(), Untold::as_file_says);
 }
 

@@ -11,7 +11,7 @@
 
 namespace d5::python {
 
-// One function a file of this folder.
+// One function per file of this folder.
 void bind_evaluate(py::module_& m);
 void bind_evaluation_lock(py::module_& m);
 void bind_find_peak(py::module_& m);
@@ -26,10 +26,10 @@ void bind_analysis(py::module_& m);
 /// A manifest as a dict, or the words that name one.
 using Manifest = std::variant<Values, std::vector<std::string>, Path>;
 [[nodiscard]] EvaluationManifest manifest_of(const Manifest& what);
-/// With what a call says otherwise, and all that it names found.
+/// The evaluation with the call's changes applied, and all names resolved.
 [[nodiscard]] FixedEvaluation fixed_evaluation(EvaluationManifest manifest,
                                                const Settings& changes);
-/// What keywords say of an evaluation's fields.
+/// Reads fields of an evaluation from keywords.
 [[nodiscard]] Settings changes_of(const Options& keywords, const std::string& who);
 
 }  // namespace d5::python

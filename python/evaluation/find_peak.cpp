@@ -82,7 +82,7 @@ Measurements peaks_of_evaluation(const Manifest& what, const std::string& object
   return Measurements(done.results.measurements);
 }
 
-/// The fields of an evaluation, but its scenarios (a peak is of one), and the search's options.
+/// An evaluation's fields without its scenarios (a peak has one), and the search's options.
 std::vector<Option> options_of_both() {
   std::vector<Option> options = options_of<EvaluationManifest>();
   std::erase_if(options, [](const Option& option) { return option.name == "scenarios"; });
@@ -93,13 +93,12 @@ std::vector<Option> options_of_both() {
 }  // namespace
 
 void bind_find_peak(py::module_& m) {
-  py::class_<Peak>(m, "Peak", "The most queries a second at which an objective of latency holds.")
-      .def_readonly("rate", &Peak::rate, "The highest that held; 0: none did.")
-      .def_readonly("missed", &Peak::missed, "The lowest above it that did not.")
-      .def(
-          "steps", &steps_of_peak,
-          "A dict a run, in the order of asking: rate, queries, latency (s) of the percentile with "
-          "its interval, verdict (holds, misses, undecided), reason.")
+  py::class_<Peak>(m, "Peak", "The highest rate of queries that meets a latency objective.")
+      .def_readonly("rate", &Peak::rate, "Highest rate that held, in queries/s; 0 if none did.")
+      .def_readonly("missed", &Peak::missed, "Lowest rate above it that missed.")
+      .def("steps", &steps_of_peak,
+           "A dict per run, in order: rate, queries, latency (s) of the percentile with its "
+           "interval, verdict (holds, misses, undecided), reason.")
       .def("__repr__",
            [](const Peak& peak) { return fmt::format("<d5.Peak: {:.4g} queries/s>", peak.rate); });
   m.def(
@@ -118,9 +117,9 @@ void bind_find_peak(py::module_& m) {
       py::arg("name") = "python", py::arg("scenario") = "poisson",
       py::arg("seconds") = PeakOptions().run.least_seconds, py::arg("queries") = 0,
       py::arg("seed") = 0,
-      "The highest rate at which answer(sample) holds to \"p99<=50ms\": doubled from the first one "
-      "until it misses, then divided until both are within the tolerance. `seconds` and `queries` "
-      "are of each run, at least.");
+      "Finds the highest rate at which answer(sample) meets an objective such as \"p99<=50ms\": "
+      "doubles the rate until it misses, then bisects to the tolerance. `seconds` and `queries` "
+      "are minima of each run.");
   tell_keywords(m, "find_peak", options_of<PeakOptions>());
   m.def(
       "evaluate_peak",
@@ -137,8 +136,9 @@ void bind_find_peak(py::module_& m) {
       },
       py::arg("what"), py::arg("slo"), py::kw_only(), py::arg("scenario") = "poisson",
       py::arg("out") = py::none(), py::arg("resume") = false,
-      "`d5 eval find-peak`: of each model, framework and size of batch the row peak_rate, and "
-      "latency_at_rate for each rate that was tried. `what` as of d5.evaluate.");
+      "Finds the peak rate of each model, framework and batch size: `d5 eval find-peak`. Returns "
+      "the row peak_rate, and latency_at_rate for each rate that was tried. `what` is as in "
+      "d5.evaluate.");
   tell_keywords(m, "evaluate_peak", options_of_both(), Untold::as_file_says);
 }
 

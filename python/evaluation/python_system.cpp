@@ -10,7 +10,7 @@
 namespace d5::python {
 namespace {
 
-/// Of bytes and text their own, of arrays their elements'.
+/// The bytes of an answer: of bytes and text their own, of arrays their elements'.
 std::vector<std::byte> bytes_of_answer(const py::object& answer) {
   std::string text;
   if (py::isinstance<py::bytes>(answer) || py::isinstance<py::str>(answer)) {
@@ -40,7 +40,7 @@ void PythonSystem::issue(std::span<const Query> queries) {
       } catch (py::error_already_set& raised) {
         if (!raised.matches(PyExc_Exception)) throw;
         return raised.what();
-      } catch (const Error& error) {  // of what is no answer
+      } catch (const Error& error) {  // the result is no valid answer
         return error.what();
       }
     });

@@ -13,13 +13,14 @@
 
 namespace d5::python {
 
-/// Answers the query of a sample's number.
+/// Answers the query for the sample of this index.
 using Answer = py::typing::Callable<py::object(std::int64_t)>;
 
-/// A function in Python: it answers one query after the other. What it raises is a failed query.
+/// A system under test that is a Python function: it answers one query after the other. An
+/// exception is a failed query.
 class PythonSystem final : public SystemUnderTest {
  public:
-  enum class Answers { left, kept };  ///< whether what it returns is of interest
+  enum class Answers { left, kept };  ///< whether answers are stored
 
   PythonSystem(const Answer& answer, std::string name, std::int64_t samples,
                Answers answers = Answers::left)
@@ -35,7 +36,7 @@ class PythonSystem final : public SystemUnderTest {
   Answers answers_;
 };
 
-/// Tells a run's records whose they are, and their status where the run was not valid.
+/// Sets the subject of a run's records, and their status if the run was not valid.
 [[nodiscard]] std::vector<Measurement> records_of(ScenarioResult result, const std::string& name);
 
 }  // namespace d5::python

@@ -31,10 +31,11 @@ void bind_scenario(py::module_& m) {
   m.def("run_scenario", &run_scenario, py::arg("scenario"), py::arg("answer"), py::kw_only(),
         py::arg("samples") = 1, py::arg("name") = "python", py::arg("seconds") = 0.0,
         py::arg("queries") = 100, py::arg("deadline_seconds") = 0.0, py::arg("seed") = 0,
-        "Asks answer(sample) in this way ('d5 list scenarios': single_stream, poisson, ...) until "
-        "so many seconds and queries are over: rows of latency, throughput, lag. What it raises is "
-        "a failed query; queries wait for one another, as Python does. Further keywords are the "
-        "scenario's options: d5.run_scenario(\"poisson\", ask, samples=1000, rate=50).");
+        "Sends queries to answer(sample) by a scenario ('d5 list scenarios': single_stream, "
+        "poisson, ...) until it has both so many seconds and queries. Returns rows of latency, "
+        "throughput and lag. An exception is a failed query; queries run one at a time, as Python "
+        "does. Further keywords are the scenario's options: d5.run_scenario(\"poisson\", ask, "
+        "samples=1000, rate=50).");
   m.def("scenarios", [] { return scenarios().names(); });
 }
 

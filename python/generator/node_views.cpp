@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes d5/nodes.py, the typed views of every operator's node in Python, from ONNX's schemas.
-// Runs while d5 is built: generate_python_node_views FILE. What a view does is told in
-// d5/_node_view.py.
+// Writes d5/nodes.py, the typed Python views of every operator's node, from ONNX's schemas. Runs
+// during the build: generate_python_node_views FILE. d5/_node_view.py describes a view.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <onnx/defs/schema.h>
@@ -25,7 +24,7 @@ namespace {
 using onnx::AttributeProto;
 using onnx::OpSchema;
 
-using History = std::vector<OpSchema>;  // of one operator, the oldest first
+using History = std::vector<OpSchema>;  // of one operator, oldest first
 
 std::string quoted(std::string_view text) {
   std::string result = "\"";
@@ -67,7 +66,7 @@ std::string literal(const AttributeProto& value) {
     return fmt::format("[{}]", fmt::join(texts, ", "));
   };
   const auto integer = [](std::int64_t x) { return fmt::format("{}", x); };
-  // As a node's own value of 32 bits is read.
+  // The default as a node's 32-bit value is read.
   const auto real = [](float x) {
     const std::string digits = fmt::format("{}", double(x));
     return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
@@ -90,7 +89,7 @@ std::string literal(const AttributeProto& value) {
   }
 }
 
-/// A tuple of names, a variadic one with a star.
+/// A tuple of names; a variadic one has a star.
 std::string names(const std::vector<OpSchema::FormalParameter>& parameters) {
   std::string inner;
   for (const auto& one : parameters) {
@@ -100,7 +99,7 @@ std::string names(const std::vector<OpSchema::FormalParameter>& parameters) {
   return "(" + inner + ")";
 }
 
-/// What a name may be over all versions.
+/// Types that a name has over all versions.
 using Types = std::map<std::string, std::set<std::string>>;
 
 void add_types(const std::vector<OpSchema::FormalParameter>& parameters, Types& types) {
@@ -148,7 +147,7 @@ std::string view(const std::string& class_name, const History& history) {
   return result + "    _versions = (\n" + versions + "    )\n\n\n";
 }
 
-/// "Conv", and of ai.onnx.ml "ml_Scaler".
+/// "Conv"; "ml_Scaler" for ai.onnx.ml.
 std::string class_name(const std::string& domain, const std::string& name) {
   return domain.empty() ? name : domain.substr(domain.rfind('.') + 1) + "_" + name;
 }
@@ -159,7 +158,7 @@ std::string module() {
     operators[{schema.domain(), schema.Name()}].push_back(schema);
   };
   for (const auto& schema : onnx::OpSchemaRegistry::get_all_schemas_with_history()) add(schema);
-  const auto of_onnx = operators;  // older versions than ONNX has are its own operator's
+  const auto of_onnx = operators;  // versions older than ONNX's are the operator's own
   d5::onnx::detail::add_contrib_schemas();
   for (const auto& schema : onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
     if (!of_onnx.contains({schema.domain(), schema.Name()})) add(schema);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator written in Python is given.
+// Contexts that an operator in Python receives.
 #include <fmt/format.h>
 
 #include "bindings.hpp"
@@ -9,7 +9,7 @@
 namespace d5::python {
 namespace {
 
-/// Throws: ValueError for a place that there is not.
+/// Throws: ValueError for an index that does not exist.
 std::size_t place(std::size_t index, std::size_t count, const char* what) {
   if (index < count) return index;
   throw ValueError(fmt::format("there is no {0} {1}: the node has {2} {0}{3}", what, index, count,
@@ -47,7 +47,7 @@ void bind_operator_contexts(py::module_& m) {
           index)
       .def_property_readonly("input_count", [](const LentInfer& c) { return c->input_count(); });
   py::class_<LentOp>(m, "OpContext",
-                     "Inputs and outputs of an operator that runs forward; good during the call.")
+                     "Inputs and outputs of an operator that runs forward; valid during the call.")
       .def(
           "input",
           [](const LentOp& c, std::size_t i) {
@@ -62,9 +62,9 @@ void bind_operator_contexts(py::module_& m) {
           index)
       .def_property_readonly("input_count", [](const LentOp& c) { return c->input_count(); })
       .def_property_readonly("output_count", [](const LentOp& c) { return c->output_count(); });
-  py::class_<LentGrad>(m, "GradContext",
-                       "Values and gradients of an operator that runs backward; good during the "
-                       "call.")
+  py::class_<LentGrad>(
+      m, "GradContext",
+      "Values and gradients of an operator that runs backward; valid during the call.")
       .def(
           "input",
           [](const LentGrad& c, std::size_t i) {

@@ -17,7 +17,7 @@
 namespace d5::python {
 namespace {
 
-/// Calls a method with a context, which it has for as long.
+/// Calls a method with a context that is valid during the call.
 template <class Context>
 py::object call_with(const py::object& self, const char* method, const Context& context) {
   const LeaseScope call("an operator's call");
@@ -43,8 +43,8 @@ std::string class_of_operator(const py::object& self) {
   return py::type::of(self).attr("__name__").cast<std::string>();
 }
 
-/// An operator whose methods are a Python object's: forward, and infer, backward and flop where it
-/// has them.
+/// An operator whose methods are those of a Python object: forward, and infer, backward and flop if
+/// it has them.
 class PythonOperator final : public Operator {
  public:
   PythonOperator(py::object self, bool has_backward)
@@ -85,7 +85,7 @@ class PythonOperator final : public Operator {
   bool has_backward_;
 };
 
-/// Done again, as a notebook's cell is, the new class takes the former one's place.
+/// Registered again, as by a notebook's cell, the new class replaces the former one.
 void register_operator(const Anything& type, const std::string& name, const std::string& domain,
                        int since) {
   const bool has_backward = overrides(type(), "Operator", "backward");
@@ -105,7 +105,7 @@ void register_operator(const Anything& type, const std::string& name, const std:
 void bind_custom_operators(py::module_& m) {
   m.def("register_operator", &register_operator, py::arg("type"), py::arg("name"),
         py::arg("domain") = "", py::arg("since") = 1,
-        "Makes a class with infer, forward and backward a custom operator.");
+        "Registers a class with infer, forward and backward as a custom operator.");
   m.def(
       "compile_operators",
       [](const std::string& source, const py::args& definitions) {
@@ -120,7 +120,7 @@ void bind_custom_operators(py::module_& m) {
         return load_custom_operators(library, IfTaken::replace);
       },
       py::arg("source"),
-      "Compiles operators against d5/abi.h, with macros, NAME=VALUE each, adds them, and returns "
+      "Compiles operators against d5/abi.h, with macros as NAME=VALUE, registers them, and returns "
       "their names.");
   m.def("load_extension", &load_extension, py::arg("path"),
         "Loads a library of operators, a plug-in or a Python file; returns what it was.");
@@ -135,7 +135,8 @@ void bind_custom_operators(py::module_& m) {
     }
   });
   m.def("custom_op_from_native", &custom_op_from_native, py::arg("framework"), py::arg("function"),
-        "Makes a framework's own function, as aten::silu, a custom operator; returns its name.");
+        "Registers a framework's own function, such as aten::silu, as a custom operator; returns "
+        "its name.");
 }
 
 }  // namespace d5::python

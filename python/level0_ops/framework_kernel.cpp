@@ -20,7 +20,7 @@ class FrameworkKernel final : public Kernel {
         kernel_(kernel),
         forward_(kernel.attr("forward")),
         backward_(py::getattr(kernel, "backward", py::none())) {
-    // Results are whole before the first is copied: one may take the place of an input.
+    // Results are complete before the first is copied, because one may overwrite an input.
     if (context.output_count() == 1) traits_.in_place_output = 0;
     const auto reads = [&](const char* name) {
       return py::getattr(kernel, name, py::bool_(true)).cast<bool>() ? Places::all() : Places();
@@ -88,7 +88,7 @@ std::unique_ptr<Kernel> plan_kernel(const std::string& framework, const PythonRe
     }
     return std::make_unique<FrameworkKernel>(framework, kernel, context);
   } catch (py::error_already_set& raised) {
-    // Who asks for kernels names the framework that cannot make one.
+    // The caller that asks for kernels names the framework that cannot make one.
     const bool refused = raised.matches(py::module_::import("d5.errors").attr("Unsupported"));
     throw_as_d5(raised, refused ? context.who() : context.who() + ": " + framework);
   }

@@ -8,7 +8,7 @@
 
 namespace d5::python {
 
-// What an operator written in Python is given, for a call.
+// Contexts of an operator in Python, valid during a call.
 using LentInfer = Lent<const InferContext>;
 using LentOp = Lent<const OpContext>;
 using LentGrad = Lent<const GradContext>;

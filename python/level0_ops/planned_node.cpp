@@ -38,12 +38,12 @@ PlannedNode::PlannedNode(const PlanContext& context) : node(context.node()), mod
 void bind_planned_node(py::module_& m) {
   const auto index = py::arg("index");
   py::class_<PlannedNode>(
-      m, "PlanContext", "What a kernel is planned for: its node, and types, shapes and constants.")
+      m, "PlanContext", "What a kernel is planned for: its node, with types, shapes and constants.")
       .def_readonly("node", &PlannedNode::node)
       .def_property_readonly(
           "attributes",
           [](const PlannedNode& plan) { return Values(py::cast(plan.node).attr("attributes")); },
-          "Of the node; one that it leaves to ONNX's default is absent.")
+          "The node's attributes; one that the node leaves to ONNX's default is absent.")
       .def_property_readonly("input_count",
                              [](const PlannedNode& plan) { return plan.inputs.size(); })
       .def_property_readonly("output_count",
@@ -59,20 +59,20 @@ void bind_planned_node(py::module_& m) {
           [](const PlannedNode& plan, std::size_t i) {
             return dims_of(tensor_at(plan, plan.inputs, "input", i));
           },
-          index, "Of an input.")
+          index, "Element type of an input.")
       .def(
           "dtype",
           [](const PlannedNode& plan, std::size_t i) {
             return std::string(name_of(tensor_at(plan, plan.inputs, "input", i).dtype));
           },
-          index, "Of an input.")
+          index, "Shape of an input.")
       .def(
           "constant",
           [](const PlannedNode& plan, std::size_t i) -> std::optional<Tensor> {
             const bool known = i < plan.constants.size() && plan.constants[i].is_tensor();
             return known ? std::optional(plan.constants[i].tensor()) : std::nullopt;
           },
-          index, "An input's value where it is known before anything runs, or else None.")
+          index, "An input's value if it is known before the run, else None.")
       .def(
           "wants_output",
           [](const PlannedNode& plan, std::size_t k) { return plan.node.has_output(k); }, index)
@@ -82,7 +82,7 @@ void bind_planned_node(py::module_& m) {
             const TensorDesc& desc = tensor_at(plan, plan.outputs, "output", k);
             return desc.shape.is_static() ? std::optional(dims_of(desc)) : std::nullopt;
           },
-          index, "None where only running tells.")
+          index, "Shape of an output; None if it is known only at run time.")
       .def(
           "output_dtype",
           [](const PlannedNode& plan, std::size_t k) {
@@ -92,7 +92,7 @@ void bind_planned_node(py::module_& m) {
       .def(
           "wants_grad",
           [](const PlannedNode& plan, std::size_t i) { return plan.gradients.contains(i); }, index,
-          "Whether backward will be asked for the gradient of this input.")
+          "Whether backward must compute the gradient of this input.")
       .def_property_readonly("wants_backward",
                              [](const PlannedNode& plan) { return !plan.gradients.empty(); })
       .def_property_readonly("mode",

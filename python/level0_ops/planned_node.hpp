@@ -11,15 +11,15 @@
 
 namespace d5::python {
 
-/// What a PlanContext says, for Python, which may keep it.
+/// The contents of a PlanContext, which Python may keep.
 struct PlannedNode {
   explicit PlannedNode(const PlanContext& context);
 
   onnx::Node node;
-  std::vector<ValueDesc> inputs;   ///< a left-out one has kind none
+  std::vector<ValueDesc> inputs;   ///< kind none for an input that is left out
   std::vector<ValueDesc> outputs;  ///< as many as the node has
-  std::vector<Value> constants;    ///< kind none where the value is not known
-  Places gradients;                ///< inputs whose gradients are wanted
+  std::vector<Value> constants;    ///< kind none if the value is not known
+  Places gradients;                ///< inputs that need gradients
   Mode mode = Mode::inference;
 };
 

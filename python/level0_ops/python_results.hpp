@@ -11,10 +11,10 @@
 
 namespace d5::python {
 
-/// Begins messages; the text is made only where something is raised.
+/// Begins messages; the text is made only when an error is raised.
 using Who = std::function<std::string()>;
 
-/// Calls a framework's Python, which is called `who`. Throws: what it raises, as d5's error.
+/// Calls a framework's Python code, which `who` names. Throws: what it raises, as d5's error.
 template <class Call>
 void call_framework(const Who& who, const Call& call) {
   const py::gil_scoped_acquire gil;
@@ -25,19 +25,21 @@ void call_framework(const Who& who, const Call& call) {
   }
 }
 
-/// What d5 lends to a framework's Python: tensors over its own memory, None for what is left out.
+/// Tensors over d5's own memory, lent to a framework's Python code; None for inputs that are left
+/// out.
 [[nodiscard]] py::object to_python(const Tensor* tensor, const SharedLease& lease);
 [[nodiscard]] py::list to_list(std::span<const Value* const> values, const SharedLease& lease);
 
-/// What a framework's Python returned: one array, or a tuple or list of them.
+/// The result of a framework's Python code: one array, or a tuple or list of them.
 class PythonResults {
  public:
-  /// `what` each is: "output". Throws: ShapeError for another number than `count`.
+  /// `what` each result is: "output". Throws: ShapeError for another number than `count`.
   PythonResults(const Who& who, const py::object& returned, std::size_t count, const char* what);
 
-  /// Throws: ValueError for None.
+  /// Throws: ValueError if it is None.
   [[nodiscard]] Tensor tensor(std::size_t i) const;
-  /// Copies it, unless it lies there. Throws: TypeError, ShapeError for one that does not fit.
+  /// Copies a result into place, unless it is there. Throws: TypeError, ShapeError if it does not
+  /// fit.
   void write(std::size_t i, Tensor& into) const;
 
  private:

@@ -47,9 +47,9 @@ void bind_operator_validation(py::module_& m) {
       },
       py::arg("case"), py::arg("framework") = "reference", py::arg("reference") = "reference",
       py::arg("exact") = false, py::kw_only(), py::arg("heatmaps") = "", py::arg("isolate") = 0.0,
-      "Compares an operator with another framework's; if `exact`, computed there in float64. The "
-      "folder gets pictures of where outputs differ. With isolate=S in a process of its own for at "
-      "most S seconds: a crash, or no end, is a failed row.");
+      "Compares an operator's outputs with another framework's; if `exact`, computed there in "
+      "float64. `heatmaps` is a folder for pictures of where outputs differ. With isolate=S it "
+      "runs in a process of its own for at most S seconds: a crash or a hang is a failed row.");
   m.def(
       "test_repeatability",
       [](const std::string& line, const std::string& framework, int runs,
@@ -61,8 +61,8 @@ void bind_operator_validation(py::module_& m) {
       },
       py::arg("case"), py::arg("framework") = "reference",
       py::arg("runs") = RepeatabilityOptions{}.runs, py::arg("heatmaps") = "",
-      "Compares the bits of outputs and gradients over runs; the folder gets pictures of how they "
-      "vary.");
+      "Compares the bits of outputs and gradients over runs. `heatmaps` is a folder for pictures "
+      "of how they vary.");
   m.def(
       "check_operator",
       [](const std::string& words, const std::vector<std::string>& frameworks, bool gradient,
@@ -92,10 +92,10 @@ void bind_operator_validation(py::module_& m) {
       py::arg("gradient") = true, py::arg("repeats") = 0, py::arg("exact") = false,
       py::arg("norms") = false, py::arg("seed") = 0, py::arg("reduce") = false,
       py::arg("reduce_seconds") = 600.0, py::arg("isolate") = 0.0,
-      "Is an operator right, forward and backward: `d5 op check`. A case, or a file of them; "
-      "\"all\" stands for every framework that can be loaded. With `reduce` one row a framework, "
-      "whose condition 'case' is the smallest case that fails alike, and whose command shows it. "
-      "With isolate=S in a process of its own, as test_forward.");
+      "Validates an operator, forward and backward: `d5 op check`. `case` is a case, or a file of "
+      "them; \"all\" is every framework that can be loaded. With `reduce`, one row per framework "
+      "has the smallest case that fails alike as its condition 'case', and a command that "
+      "reproduces it. With isolate=S it runs in a process of its own, as in test_forward.");
   m.def(
       "absolute_difference",
       [](const Anything& got, const Anything& expected) {
@@ -105,7 +105,7 @@ void bind_operator_validation(py::module_& m) {
   m.def(
       "heatmap", [](const Anything& values) { return heatmap(to_tensor(values)); },
       py::arg("values"),
-      "A picture of the sizes of a tensor's elements: uint8, height x width x 3.");
+      "A picture of the magnitudes of a tensor's elements: uint8, height x width x 3.");
   m.def(
       "test_gradient",
       [](const std::string& line, const std::string& framework, double isolate) {
@@ -116,8 +116,8 @@ void bind_operator_validation(py::module_& m) {
         });
       },
       py::arg("case"), py::arg("framework") = "reference", py::kw_only(), py::arg("isolate") = 0.0,
-      "Checks backward against central differences. With isolate=S in a process of its own, as "
-      "test_forward.");
+      "Checks backward against central differences. With isolate=S it runs in a process of its "
+      "own, as in test_forward.");
 }
 
 }  // namespace d5::python

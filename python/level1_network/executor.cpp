@@ -18,7 +18,7 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kExecutorHelp =
-    R"(Runs a network; base of one written in Python.
+    R"(Runs a network; base class of executors in Python.
 
     class Doubling(d5.GraphExecutor):
         framework = "doubling"
@@ -30,16 +30,16 @@ constexpr const char* kExecutorHelp =
 
     executor = Doubling(network)
 
-Optimizers, trainers, tests and measurements take it as any other. `inputs` are d5.Tensor, for the
-call alone; what it returns are all outputs of `self.network` by name. Backpropagation writes every
-parameter's gradient; without it the executor is for inference. `state` and `restore` are for one
-that draws random numbers. With an `__init__` of its own it calls `super().__init__(network)`.)";
+Optimizers, trainers, tests and measurements accept it like any other executor. `inputs` are d5.Tensor,
+valid during the call alone. It returns all outputs of `self.network` by name. Backpropagation writes every
+parameter's gradient; an executor without it is for inference. `state` and `restore` are for an executor
+that draws random numbers. An `__init__` of its own calls `super().__init__(network)`.)";
 
 using LentStep = Lent<const StepInfo>;
 
 const char* word(Pass pass) { return pass == Pass::forward ? "forward" : "backward"; }
 
-/// A Python object's hooks; those that it does not override are not called.
+/// The hooks of a Python object; hooks that it does not override are not called.
 class PythonExecutionEvent final : public ExecutionEvent, public HoldsPython {
  public:
   explicit PythonExecutionEvent(const py::object& self)
@@ -103,7 +103,7 @@ class PythonExecutionEvent final : public ExecutionEvent, public HoldsPython {
       before_nested_node_, after_nested_node_, gradient_ready_;
 };
 
-/// Bytes, or a size in words.
+/// A number of bytes, or a size in words.
 using Size = std::variant<std::size_t, std::string>;
 
 std::size_t bytes_of(const Size& size) {
@@ -132,29 +132,29 @@ void show_executor(const py::handle& self, Shown& shown) {
 }
 
 void bind_step_info(py::module_& m) {
-  py::class_<LentStep>(m, "StepInfo", "One step of a plan; good during the hook that gets it.")
+  py::class_<LentStep>(m, "StepInfo", "One step of a plan; valid during the hook that receives it.")
       .def_property_readonly("node", [](const LentStep& s) { return onnx::Node(s->node); })
       .def_property_readonly(
           "path", [](const LentStep& s) { return s->path; },
           "The node's name, after that of the node whose graph it is in: "
           "'If_0/then_branch/Conv_3'.")
       .def_property_readonly(
-          "step", [](const LentStep& s) { return s->step; }, "Its place in the plan.")
+          "step", [](const LentStep& s) { return s->step; }, "Its position in the plan.")
       .def_property_readonly("direction", [](const LentStep& s) { return word(s->pass); })
       .def_property_readonly("framework",
                              [](const LentStep& s) { return std::string(s->framework); })
       .def_property_readonly("device", [](const LentStep& s) { return to_string(s->device); })
       .def_property_readonly(
-          "flop", [](const LentStep& s) { return s->cost.flop; }, "Of the node's forward run.")
+          "flop", [](const LentStep& s) { return s->cost.flop; }, "FLOP of the node's forward run.")
       .def_property_readonly(
           "layout", [](const LentStep& s) { return s->layout; },
-          "How the first output lies, where its framework arranges it: 'nhwc'. Empty: in rows.")
+          "Layout of the first output, if its framework chooses one: 'nhwc'. Empty: row-major.")
       .def_property_readonly(
           "recomputed", [](const LentStep& s) { return s->recomputed; },
-          "It is the node's work forward once more, within backward.")
+          "Whether it recomputes the node's forward run within backward.")
       .def_property_readonly(
           "bytes", [](const LentStep& s) { return s->cost.bytes_read + s->cost.bytes_written; },
-          "Read and written by the node's forward run.");
+          "Bytes that the node's forward run reads and writes.");
 }
 
 Values run(GraphExecutor& executor, const Values& inputs, bool copy,
@@ -188,11 +188,11 @@ void bind_batch_in_flight(py::module_& m) {
             batch.backward(given);
           },
           py::arg("output_gradients"),
-          "Writes every parameter's gradient; outputs that are left out count as zeros.")
+          "Writes every parameter's gradient; output gradients that are left out count as zeros.")
       .def(
           "gradient",
           [](const BatchInFlight& batch, const std::string& name) { return batch.gradient(name); },
-          py::arg("name"), "After backward: as GraphExecutor.gradient.");
+          py::arg("name"), "After backward: same as GraphExecutor.gradient.");
 }
 
 void bind_executor(py::module_& m) {
@@ -200,7 +200,7 @@ void bind_executor(py::module_& m) {
   bind_batch_in_flight(m);
   py::classh<GraphExecutor, PythonExecutor>(m, "GraphExecutor", kExecutorHelp,
                                             seen_by_collector<&show_executor>())
-      .def(py::init<Network>(), py::arg("network"), "Of a class in Python alone.")
+      .def(py::init<Network>(), py::arg("network"), "For a class in Python.")
       .def(
           "inference",
           [](GraphExecutor& executor, const Values& inputs, bool copy) {
@@ -208,7 +208,7 @@ void bind_executor(py::module_& m) {
                        [&](const ValueMap& fed) { return &executor.inference(fed); });
           },
           py::arg("inputs"), py::kw_only(), py::arg("copy") = true,
-          "All outputs by name. With copy=False they are valid until the next run.")
+          "Returns all outputs by name. With copy=False they are valid until the next run.")
       .def(
           "inference_and_backprop",
           [](GraphExecutor& executor, const Values& inputs, const std::string& loss, bool copy) {
@@ -217,7 +217,7 @@ void bind_executor(py::module_& m) {
             });
           },
           py::arg("inputs"), py::arg("loss") = "loss", py::kw_only(), py::arg("copy") = true,
-          "As inference, then writes every parameter's gradient.")
+          "Runs inference, then writes every parameter's gradient.")
       .def(
           "forward",
           [](py::object self, const Values& inputs, const std::vector<std::string>& outputs) {
@@ -229,7 +229,7 @@ void bind_executor(py::module_& m) {
             return batch;
           },
           py::arg("inputs"), py::arg("outputs"), py::keep_alive<0, 1>(),
-          "Runs forward; backward comes later, from gradients of `outputs` that are given then.")
+          "Runs forward. Backward follows later, from given gradients of `outputs`.")
       .def(
           "gradient",
           [](const GraphExecutor& executor, const std::string& name) {
@@ -239,19 +239,19 @@ void bind_executor(py::module_& m) {
           "After inference_and_backprop, until the next run: the gradient of a parameter, or of a "
           "tensor in `gradients`.")
       .def("end_run", &GraphExecutor::end_run,
-           "From a hook of an observer: the step under way is the last one of this run. Outputs "
-           "that were not computed are absent; the next run is whole.")
+           "Ends this run after the current step; call it from an observer's hook. Outputs that "
+           "were not computed are absent; the next run is complete.")
       .def_property_readonly("ended_early", &GraphExecutor::ended_early,
-                             "Whether the last run was ended before its last step.")
+                             "Whether the last run was ended early.")
       .def(
           "add_event",
           [](GraphExecutor& executor, const Anything& event) {
             auto adapter = execution_event(event);
             if (!adapter) {
               throw TypeError(
-                  "the event overrides no hook of an executor: before_run, after_run, "
-                  "before_pass, after_pass, before_node, after_node, before_nested_node, "
-                  "after_nested_node, gradient_ready");
+                  "the event overrides no hook of an executor: before_run, after_run, before_pass, "
+                  "after_pass, before_node, after_node, before_nested_node, after_nested_node, "
+                  "gradient_ready");
             }
             executor.events().add(std::move(adapter));
           },
@@ -263,14 +263,14 @@ void bind_executor(py::module_& m) {
             const Use use(&executor, "the executor");
             executor.set_mode(network_mode_from_name(mode));
           },
-          "How batch normalization and dropout behave: 'as_written', 'training' or 'inference'.")
+          "Behaviour of batch normalization and dropout: 'as_written', 'training' or 'inference'.")
       .def_property_readonly(
           "network", [](GraphExecutor& executor) -> Network& { return executor.network(); },
-          py::return_value_policy::reference_internal, "That it runs.")
+          py::return_value_policy::reference_internal, "The network that it runs.")
       .def_property_readonly("framework", &GraphExecutor::framework)
       .def(
           "state", [](const GraphExecutor& executor) { return copy_values(executor.state()); },
-          "What going on needs besides the network, such as its place in random streams.")
+          "State needed to continue besides the network, such as positions in random streams.")
       .def(
           "restore",
           [](GraphExecutor& executor, const Values& state) { executor.restore(to_values(state)); },
@@ -295,28 +295,25 @@ void bind_executor(py::module_& m) {
       },
       py::arg("executor").none(false), py::arg("inputs"), py::arg("loss") = "loss", py::kw_only(),
       py::arg("elements") = 8, py::arg("seed") = 0,
-      "Whether gradients are those of what the executor computes: some elements of each "
-      "parameter's "
-      "against finite differences in float64. One record a parameter.");
-  m.def(
-      "executor", &make, py::arg("network"),
-      py::arg("frameworks") = std::vector<std::string>{"reference"}, py::kw_only(),
-      py::arg("seed") = 0, py::arg("gradients") = std::vector<std::string>{},
-      py::arg("parameter_gradients") = true, py::arg("placement") = std::vector<std::string>{},
-      py::arg("memory_limit") = std::size_t{0}, py::arg("recompute") = std::vector<std::string>{},
-      py::call_guard<py::gil_scoped_release>(),
-      "An executor that runs each node with the first of `frameworks` that supports it. "
-      "[\"torch:torch\"], a framework and the name of an executor of its own, runs the whole graph "
-      "there.\n\n"
-      "gradients: tensors whose gradients backpropagation gives besides the parameters': inputs, "
-      "constants, values between nodes.\n"
-      "parameter_gradients: False computes those of `gradients` alone.\n"
-      "placement: nodes that run elsewhere, the first rule that matches decides: [\"Conv=torch\", "
-      "\"node:fc*=reference\"].\n"
-      "memory_limit: bytes, or \"512MiB\", the most that a plan may take.\n"
-      "recompute: nodes and layers that backward computes again instead of keeping what they "
-      "wrote, "
-      "or [\"auto\"]: as many as `memory_limit` asks for.");
+      "Compares gradients with what the executor computes: some elements of each parameter's "
+      "gradient with finite differences in float64. Returns a record per parameter.");
+  m.def("executor", &make, py::arg("network"),
+        py::arg("frameworks") = std::vector<std::string>{"reference"}, py::kw_only(),
+        py::arg("seed") = 0, py::arg("gradients") = std::vector<std::string>{},
+        py::arg("parameter_gradients") = true, py::arg("placement") = std::vector<std::string>{},
+        py::arg("memory_limit") = std::size_t{0}, py::arg("recompute") = std::vector<std::string>{},
+        py::call_guard<py::gil_scoped_release>(),
+        "Makes an executor that runs each node with the first of `frameworks` that supports it. "
+        "[\"torch:torch\"], a framework with the name of an executor of its own, runs the whole "
+        "graph there.\n\n"
+        "gradients: tensors whose gradients backpropagation computes besides the parameters': "
+        "inputs, constants, values between nodes.\n"
+        "parameter_gradients: False computes those of `gradients` alone.\n"
+        "placement: rules for nodes that run elsewhere; the first that matches decides: "
+        "[\"Conv=torch\", \"node:fc*=reference\"].\n"
+        "memory_limit: memory limit of a plan, as bytes, or \"512MiB\".\n"
+        "recompute: nodes and layers that backward recomputes instead of keeping their outputs, or "
+        "[\"auto\"]: as many as `memory_limit` requires.");
 }
 
 }  // namespace d5::python

@@ -8,7 +8,7 @@
 
 namespace d5::python {
 
-/// The hooks of an executor that the Python object has; null if it has none.
+/// The executor hooks of a Python object; null if it has none.
 [[nodiscard]] std::shared_ptr<Event> execution_event(const py::object& object);
 
 }  // namespace d5::python

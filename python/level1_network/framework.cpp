@@ -20,16 +20,16 @@ namespace d5::python {
 namespace {
 
 using OperatorName = std::pair<std::string, std::string>;  // domain, name
-/// Something of Python's to call, by what it is for.
+/// Python callables by what they are for.
 template <class Key>
 using Callables = std::map<Key, std::shared_ptr<const PythonReference>>;
 struct Parts {
-  Callables<OperatorName> kernels;   ///< with a d5.PlanContext
-  Callables<std::string> executors;  ///< with a d5.ModelPlan
+  Callables<OperatorName> kernels;   ///< called with a d5.PlanContext
+  Callables<std::string> executors;  ///< called with a d5.ModelPlan
 };
 
-/// What was added last under a framework's name. Frameworks stay as long as the process; what they
-/// plan with may be replaced. The GIL is never taken with `mutex_` held.
+/// The parts that were added last under a framework's name. Frameworks live as long as the process;
+/// their callables may be replaced. The GIL is never taken while `mutex_` is held.
 class PythonFramework : public std::enable_shared_from_this<PythonFramework> {
  public:
   PythonFramework(std::string name, std::string version)
@@ -41,7 +41,7 @@ class PythonFramework : public std::enable_shared_from_this<PythonFramework> {
       const std::lock_guard lock(mutex_);
       std::swap(parts_, parts);
     }
-    // Here the former ones go.
+    // Releases the former callables.
   }
   /// Adds the operators and executors that are new.
   void fill(Framework& framework) {
@@ -111,7 +111,7 @@ class PythonFramework : public std::enable_shared_from_this<PythonFramework> {
   std::set<OperatorName> registered_;
 };
 
-/// Those of this process, by name: guarded by the GIL.
+/// Frameworks of this process, by name. Guarded by the GIL.
 std::map<std::string, std::shared_ptr<PythonFramework>>& python_frameworks() {
   static std::map<std::string, std::shared_ptr<PythonFramework>> all;
   return all;
@@ -142,15 +142,15 @@ OperatorName operator_name(const std::string& name) {
                                   : OperatorName(name.substr(0, dot), name.substr(dot + 1));
 }
 
-/// Of the dict that is a framework's `attribute`. `expected`: what its values are called with, and
-/// return.
+/// Reads the dict that is a framework's `attribute`. `expected` describes the arguments and results
+/// of its values.
 Callables<std::string> callables_of(const py::dict& all, const char* attribute,
                                     const char* expected) {
   Callables<std::string> callables;
   for (const auto& [key, value] : all) {
     const auto name = key.cast<std::string>();
     if (!PyCallable_Check(value.ptr())) {
-      throw TypeError(fmt::format("{}['{}'] is {}; expected something to call with {}", attribute,
+      throw TypeError(fmt::format("{}['{}'] is {}; expected a callable for {}", attribute,
                                   printable(name), std::string(py::repr(value)), expected));
     }
     callables[name] = std::make_shared<PythonReference>(py::reinterpret_borrow<py::object>(value));

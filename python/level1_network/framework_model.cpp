@@ -14,7 +14,7 @@
 namespace d5::python {
 namespace {
 
-/// What a framework written in Python learns of a model, and may keep.
+/// The view of a model that a framework in Python receives, and may keep.
 struct ModelPlan {
   ModelPlan(const onnx::Model& model, const ModelTarget& target)
       : name(model.graph.name),
@@ -46,7 +46,7 @@ struct ModelPlan {
     for (const auto& [tensor, value] : constants) descs[tensor] = value.tensor().desc();
   }
 
-  /// Throws: NotFound, with the nearest.
+  /// Throws: NotFound, with the nearest name.
   [[nodiscard]] const TensorDesc& desc(const std::string& tensor) const {
     if (const auto place = descs.find(tensor); place != descs.end()) return place->second;
     std::vector<std::string> names;
@@ -102,9 +102,8 @@ std::unique_ptr<CompiledModel> compile_model(const std::string& framework,
                    py::object run = compile.object(py::cast(std::move(plan)));
                    if (!PyCallable_Check(run.ptr())) {
                      throw TypeError(fmt::format(
-                         "{}: compiling gave {}, expected something to call with a list of "
-                         "inputs",
-                         who, std::string(py::repr(run))));
+                         "{}: compiling gave {}, expected a callable for a list of inputs", who,
+                         std::string(py::repr(run))));
                    }
                    compiled = std::make_unique<PythonModel>(who, std::move(run));
                  });
@@ -112,25 +111,24 @@ std::unique_ptr<CompiledModel> compile_model(const std::string& framework,
 }
 
 void bind_framework_model(py::module_& m) {
-  py::class_<ModelPlan>(m, "ModelPlan",
-                        "What a framework learns of a network that it compiles as a whole, for "
-                        "inputs of fixed sizes.")
+  py::class_<ModelPlan>(
+      m, "ModelPlan",
+      "View of a network that a framework compiles as a whole, for inputs of fixed sizes.")
       .def_readonly("name", &ModelPlan::name)
-      .def_readonly(
-          "nodes", &ModelPlan::nodes,
-          "A d5.PlanContext a node, in an order in which they can run; nodes that compute "
-          "only shapes have been computed.")
-      .def_readonly("input_names", &ModelPlan::inputs, "In the order in which a run gets them.")
-      .def_readonly("output_names", &ModelPlan::outputs, "In the order in which a run gives them.")
+      .def_readonly("nodes", &ModelPlan::nodes,
+                    "A d5.PlanContext per node, in an executable order; nodes that compute only "
+                    "shapes have been computed.")
+      .def_readonly("input_names", &ModelPlan::inputs, "Names in the order of a run's inputs.")
+      .def_readonly("output_names", &ModelPlan::outputs, "Names in the order of a run's outputs.")
       .def_property_readonly(
           "constants", [](const ModelPlan& plan) { return from_values(plan.constants); },
-          "What nodes read and outputs give that is known before anything runs, by name.")
+          "Constants, and outputs that are known before the run, by name.")
       .def(
           "shape",
           [](const ModelPlan& plan, const std::string& tensor) {
             return dims_of(plan.desc(tensor));
           },
-          py::arg("tensor"), "Of an input, a constant, or what a node gives.")
+          py::arg("tensor"), "Type and shape of an input, a constant, or a node's output.")
       .def(
           "dtype",
           [](const ModelPlan& plan, const std::string& tensor) {
@@ -139,9 +137,9 @@ void bind_framework_model(py::module_& m) {
           py::arg("tensor"))
       .def_readonly("threads", &ModelPlan::threads)
       .def_readonly("loss", &ModelPlan::loss,
-                    "The output whose gradients a run gives behind the outputs; empty: none.")
+                    "Output whose gradients a run returns after the outputs; empty: none.")
       .def_readonly("gradients", &ModelPlan::gradients,
-                    "The tensors by which: inputs, constants, values between nodes.")
+                    "Tensors to differentiate by: inputs, constants, values between nodes.")
       .def("__repr__", [](const ModelPlan& plan) {
         return fmt::format("<d5.ModelPlan of {}: {} nodes>", printable(plan.name),
                            plan.nodes.size());

@@ -9,10 +9,10 @@
 
 namespace d5::python {
 
-/// What `compile`, Python's, makes of a whole model in the framework of that name: called with a
-/// d5.ModelPlan, it returns something to call with a list of inputs, which gives the outputs, and
-/// behind them the gradients. Throws: what Python raises, as d5's error; TypeError for what cannot
-/// be called; as ModelWalk.
+/// The callable that the Python function `compile` makes of a whole model in the framework of that
+/// name. `compile` is called with a d5.ModelPlan. Its result is called with a list of inputs and
+/// returns the outputs, followed by the gradients. Throws: what Python raises, as d5's error;
+/// TypeError if the result is not callable; as ModelWalk.
 [[nodiscard]] std::unique_ptr<CompiledModel> compile_model(const std::string& framework,
                                                            const PythonReference& compile,
                                                            const onnx::Model& model,

@@ -14,14 +14,14 @@ std::string type_name(const py::handle& object) {
   return py::str(py::type::of(object).attr("__name__"));
 }
 
-/// None where it is no path.
+/// Returns nullopt if it is no path.
 std::optional<std::string> path_of(const py::handle& object) {
   if (py::isinstance<py::str>(object)) return object.cast<std::string>();
   if (py::hasattr(object, "__fspath__")) return object.attr("__fspath__")().cast<std::string>();
   return {};
 }
 
-/// Strings may be values, too: files say what they are.
+/// Strings may be values, too, so files need to be marked as such.
 bool is_file(const py::handle& object, const std::string& path) {
   return !py::isinstance<py::str>(object) || path.ends_with(".npy") || path.ends_with(".pb");
 }

@@ -6,8 +6,8 @@
 
 namespace d5::python {
 
-/// What Python gives as inputs: nothing (None); by name arrays, and paths of .npy and .pb files;
-/// the path of one file; a list of words of `input_files`. Throws: as `input_files`; TypeError.
+/// Inputs from Python: None for none; a dict of arrays and of paths of .npy and .pb files by name;
+/// the path of one file; or a list of words for `input_files`. Throws: as `input_files`; TypeError.
 [[nodiscard]] GivenInputs to_given_inputs(const py::handle& inputs);
 
 }  // namespace d5::python

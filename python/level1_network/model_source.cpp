@@ -26,13 +26,13 @@ void bind_model_source(py::module_& m) {
         return *std::move(network);
       },
       py::arg("model"), py::kw_only(), py::arg("transforms") = std::vector<std::string>(),
-      "The network that the program's MODEL means: an .onnx file, an ONNX test folder, a built-in "
-      "network, or one operator, \"Gemm 64x512 512x32\"; transformed, each as NAME[:KEY=VALUE]... "
-      "Further keywords are wishes, which it takes if it has such options: seed, with_loss, "
-      "batch.");
+      "Opens the network that the program's MODEL names: an .onnx file, an ONNX test folder, a "
+      "built-in network, or one operator, \"Gemm 64x512 512x32\". `transforms` are applied to it, "
+      "each as NAME[:KEY=VALUE]... Further keywords are used if it has such options: seed, "
+      "with_loss, batch.");
   m.def("models_of", &models_of, py::arg("words"), py::call_guard<py::gil_scoped_release>(),
-        "The models that words name, each one of open_model: a folder of models stands for them, a "
-        ".txt file of cases, and a line with `for`, for its cases.");
+        "Expands words to names of models for open_model: a folder becomes its models; a .txt file "
+        "of cases, and a line with `for`, become their cases.");
 }
 
 }  // namespace d5::python

@@ -49,7 +49,7 @@ Network model(const Path& name, const Options& options) {
   const Settings settings = to_settings(options);
   std::optional<Network> network;
   long_call([&](const Interrupt& interrupt) {
-    // A word without a dot, a slash or a space is told the nearest name, if it is nothing.
+    // For a plain unknown word, without dot, slash or space, the error suggests the nearest name.
     const bool is_name = !is_network(word) && word.find_first_of("./ ") == std::string::npos;
     if (models().find(word) || is_name) {
       network.emplace(models().at(word).make(settings));
@@ -91,23 +91,24 @@ AppliedTransform apply(Network& network, const std::string& transform, const Opt
   return apply_transforms(network, chain).front();
 }
 
-/// What an operator such as += gives back lies there already.
+/// The result of an operator such as += may be in place already.
 void write(Tensor& into, const Anything& value) {
   const Tensor from = to_tensor(value);
   if (from.raw() != into.raw()) into.copy_from(from);
 }
 
 void bind_transforms(py::module_& m) {
-  py::class_<AppliedTransform>(m, "AppliedTransform", "What a transform did to a network.")
-      .def_readonly("transform", &AppliedTransform::transform, "With its settings.")
+  py::class_<AppliedTransform>(m, "AppliedTransform", "The effect of a transform on a network.")
+      .def_readonly("transform", &AppliedTransform::transform,
+                    "Name and settings of the transform.")
       .def_readonly("nodes_before", &AppliedTransform::nodes_before)
       .def_readonly("nodes_after", &AppliedTransform::nodes_after)
       .def_property_readonly(
           "what", [](const AppliedTransform& a) { return a.report.what; },
-          "Empty where there was nothing to change.")
+          "What was changed, in words; empty if nothing was.")
       .def_property_readonly(
           "left", [](const AppliedTransform& a) { return a.report.left; },
-          "What looked like its work and stays, each with the reason.")
+          "Candidates that it left unchanged, each with the reason.")
       .def("__repr__", [](const AppliedTransform& a) {
         return fmt::format("<d5.AppliedTransform {}: {}>", a.transform,
                            a.report.what.empty() ? "nothing to change" : a.report.what);
@@ -124,11 +125,11 @@ void bind_network(py::module_& m) {
       .def_property(
           "value", [](const Parameter& p) { return p.value; },
           [](Parameter& p, const Anything& value) { write(p.value, value); },
-          "Assigned to, its elements are overwritten.")
+          "Assignment overwrites its elements.")
       .def_property(
           "gradient", [](const Parameter& p) { return p.gradient; },
           [](Parameter& p, const Anything& value) { write(p.gradient, value); },
-          "Assigned to, its elements are overwritten.")
+          "Assignment overwrites its elements.")
       .def("__repr__", [](const Parameter& p) {
         return fmt::format("<d5.Parameter {} {}>", p.name, to_string(p.value.desc()));
       });
@@ -144,8 +145,8 @@ void bind_network(py::module_& m) {
           },
           py::arg("path"), py::kw_only(), py::arg("external_data") = false,
           py::call_guard<py::gil_scoped_release>(),
-          "Writes an ONNX file. The weights go to a second file beside it, PATH.data, with "
-          "`external_data`, and where one file would be above protobuf's limit of 2 GB.")
+          "Writes an ONNX file. With `external_data`, and above protobuf's limit of 2 GB, the "
+          "weights go to a second file beside it, PATH.data.")
       .def(
           "add_input",
           [](Network& n, const std::string& name, const std::string& dtype,
@@ -153,7 +154,7 @@ void bind_network(py::module_& m) {
             n.add_input(name, dtype_from_name(dtype), std::move(shape));
           },
           py::arg("name"), py::arg("dtype"), py::arg("shape"),
-          "`shape`: numbers, names of symbolic dimensions, or None.")
+          "Adds an input. `shape`: numbers, names of symbolic dimensions, or None.")
       .def("add_output", &Network::add_output, py::arg("name"))
       .def(
           "add_parameter",
@@ -181,7 +182,8 @@ void bind_network(py::module_& m) {
             if (!domain.empty()) node.domain = domain;
           },
           py::arg("op_type"), py::arg("inputs"), py::arg("outputs"), py::kw_only(),
-          py::arg("name") = "", py::arg("domain") = "", "Attributes are further keywords.")
+          py::arg("name") = "", py::arg("domain") = "",
+          "Adds a node; further keywords are its attributes.")
       .def("remove_node", &Network::remove_node, py::arg("name"))
       .def(
           "replace_node",
@@ -193,7 +195,7 @@ void bind_network(py::module_& m) {
           },
           py::arg("replaced"), py::arg("op_type"), py::arg("inputs"), py::arg("outputs"),
           py::kw_only(), py::arg("name") = "", py::arg("domain") = "",
-          "Another node in the place of the one called `replaced`.")
+          "Replaces the node called `replaced` by another one.")
       .def(
           "insert_node",
           [](Network& n, const std::string& tensor, const std::string& op_type,
@@ -204,16 +206,16 @@ void bind_network(py::module_& m) {
           },
           py::arg("tensor"), py::arg("op_type"), py::arg("inputs"), py::arg("outputs"),
           py::kw_only(), py::arg("name") = "", py::arg("domain") = "",
-          "A node between `tensor`, which it reads, and all that read it.")
+          "Inserts a node between `tensor` and all of its readers.")
       .def("redirect", &Network::redirect, py::arg("tensors"),
-           "Who reads a tensor, a key, reads the one that it stands for instead.")
+           "Makes the readers of each key read the tensor that is its value.")
       .def("rename", &Network::rename, py::arg("tensor"), py::arg("name"))
       .def("apply", &apply, py::arg("transform"),
            "Transforms the network in place: network.apply(\"half-precision\", type=\"bfloat16\").")
       .def_property_readonly("name", &Network::name)
       .def_property_readonly(
           "nodes", [](const Network& n) { return NetworkNodes{n}; },
-          "A view of them, by index or name.")
+          "A view of the nodes, by index or name.")
       .def(
           "node", [](const Network& n, const std::string& name) { return n.node(name); },
           py::arg("name"), "The node of that name.")
@@ -223,7 +225,8 @@ void bind_network(py::module_& m) {
             const onnx::Node* node = n.producer(tensor);
             return node ? std::optional(*node) : std::nullopt;
           },
-          py::arg("tensor"), "The node that writes it; None for an input, a parameter, a constant.")
+          py::arg("tensor"),
+          "The node that writes a tensor; None for an input, a parameter or a constant.")
       .def(
           "consumers",
           [](const Network& n, const std::string& tensor) {
@@ -231,10 +234,10 @@ void bind_network(py::module_& m) {
             for (const auto* node : n.consumers(tensor)) nodes.push_back(*node);
             return nodes;
           },
-          py::arg("tensor"), "The nodes that read it, also by a graph within them.")
+          py::arg("tensor"), "The nodes that read a tensor, also those in graphs within nodes.")
       .def("summarise", &summary_of, py::arg("batch") = 1,
-           "FLOP, bytes, parameters and shapes of each node, layer and operator, told without "
-           "running: network.summarise(batch=64, T=35).")
+           "FLOP, bytes, parameters and shapes of each node, layer and operator, computed without "
+           "a run: network.summarise(batch=64, T=35).")
       .def_property_readonly("input_names", &Network::input_names)
       .def_property_readonly("output_names", &Network::output_names)
       .def_property_readonly(
@@ -244,22 +247,22 @@ void bind_network(py::module_& m) {
       .def(
           "fetch",
           [](Network& n, const std::string& name) {
-            n.values_changed();  // the memory may be written
+            n.values_changed();  // the caller may write the memory
             return n.fetch(name);
           },
           py::arg("name"),
-          "A parameter or constant, or what another tensor was fed, sharing its memory.")
+          "Value of a parameter or constant, or what was fed for another tensor, sharing its "
+          "memory.")
       .def(
           "feed",
           [](Network& n, const std::string& name, const Anything& value) {
             n.feed(name, to_writable_tensor(value));
           },
           py::arg("name"), py::arg("value"),
-          "Overwrites a parameter or constant; an input, or what a node writes, keeps the array "
-          "for "
-          "fetch, as a visitor that computes node by node needs it.")
+          "Overwrites a parameter or constant. For an input or a node's output, keeps the array "
+          "for fetch, as a visitor that computes node by node needs it.")
       .def("values_changed", &Network::values_changed,
-           "For who has written into the memory of parameters or constants that it had before: "
+           "Call after writing to memory of parameters or constants that was fetched before: "
            "executors may keep them in another form.")
       .def("__deepcopy__", [](const Network& n, const Anything&) { return n.copy(); })
       .def(py::pickle([](const Network& n) { return py::bytes(n.serialize()); },
@@ -271,9 +274,8 @@ void bind_network(py::module_& m) {
   bind_network_picture();
 
   m.def("model", &model, py::arg("name"),
-        "A built-in network with seeded random weights, such as model(\"lenet\", seed=1, "
-        "with_loss=True); or that of an .onnx file, or of whatever the program takes as MODEL, as "
-        "open_model.");
+        "Opens a built-in network with seeded random weights, such as model(\"lenet\", seed=1, "
+        "with_loss=True), an .onnx file, or any other MODEL of the program, as open_model does.");
   m.def("models", [] { return models().names(); });
   m.def(
       "random_inputs",
@@ -283,9 +285,9 @@ void bind_network(py::module_& m) {
       },
       py::arg("network"), py::kw_only(), py::arg("batch") = 1,
       py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("seed") = 0,
-      "Inputs by name, the same for the same names, shapes and seed: normal reals, integers from "
-      "[0, 10), in a range that the network can take. `dims` are sizes of open dimensions by name, "
-      "`batch` that of the others.");
+      "Draws inputs by name: normal reals, and integers from [0, 10), in a range that is valid for "
+      "the network. Equal names, shapes and seeds give equal inputs. `dims` are sizes of open "
+      "dimensions by name, `batch` the size of all others.");
 }
 
 }  // namespace d5::python

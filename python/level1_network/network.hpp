@@ -10,7 +10,7 @@ namespace d5::python {
 
 /// "<d5.Network lenet: 9 nodes, ...>"
 [[nodiscard]] std::string describe(const Network& network);
-/// After the class itself.
+/// Call after binding the class itself.
 void bind_network_picture();
 
 }  // namespace d5::python

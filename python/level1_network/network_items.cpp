@@ -52,7 +52,7 @@ void bind_items(py::module_& m, const char* name, const char* about) {
               py::arg("index"))
           .def(
               "__getitem__", [](Items& all, const std::string& name) { return by_name(all, name); },
-              py::arg("name"), "The one of that name.")
+              py::arg("name"), "The item of that name.")
           .def("__getitem__", &several<Item>, py::arg("slice"))
           .def("__iter__",
                [](Items& all) {
@@ -70,11 +70,11 @@ void bind_items(py::module_& m, const char* name, const char* about) {
 
 void bind_network_items(py::module_& m) {
   bind_items<onnx::Node>(m, "Nodes",
-                         "A network's nodes, in an order in which they can run: a view, which "
-                         "follows edits. By index or name; an item is the node as it is then.");
+                         "View of a network's nodes in an executable order, which follows edits. "
+                         "By index or name; an item is a snapshot of the node.");
   bind_items<Parameter>(m, "Parameters",
-                        "A network's parameters, in the order in which backpropagation finishes "
-                        "their gradients: a view, which follows edits. By index or name.");
+                        "View of a network's parameters, in the order in which backpropagation "
+                        "finishes their gradients, which follows edits. By index or name.");
 }
 
 }  // namespace d5::python

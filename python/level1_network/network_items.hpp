@@ -6,7 +6,7 @@
 
 namespace d5::python {
 
-/// A network's nodes or parameters as they are whenever they are looked at; they keep it alive.
+/// A live view of a network's nodes or parameters; it keeps the network alive.
 template <class Item>
 struct NetworkItems {
   Network network;

@@ -11,11 +11,11 @@ void bind_network_picture() {
       .def(
           "svg", [](const Network& n) { return to_svg(n); },
           py::call_guard<py::gil_scoped_release>(),
-          "The graph as an SVG file's text, from top to bottom. Raises Unsupported for one that "
-          "nobody could look at.")
+          "The graph as an SVG file's text, from top to bottom. Raises Unsupported for a graph "
+          "that is too large to look at.")
       .def(
           "dot", [](const Network& n) { return to_dot(n); },
-          py::call_guard<py::gil_scoped_release>(), "The same in Graphviz's language.");
+          py::call_guard<py::gil_scoped_release>(), "The graph in Graphviz's language.");
 }
 
 }  // namespace d5::python

@@ -74,41 +74,40 @@ TextTable table_of_planning(const Path& model, const std::vector<std::string>& f
 }  // namespace
 
 void bind_planned_memory(py::module_& m) {
-  py::class_<PlannedMemory>(m, "PlannedMemory",
-                            "Where an executor's plan keeps what, and how long; time is counted in "
-                            "steps.")
+  py::class_<PlannedMemory>(
+      m, "PlannedMemory",
+      "Where an executor's plan keeps each tensor, and how long; time is counted in steps.")
       .def_readonly("steps", &PlannedMemory::steps, "Names of the nodes.")
       .def_property_readonly(
           "bytes", [](const PlannedMemory& memory) { return memory.bytes(); },
-          "On the host, on whole lines of 64: what a memory limit counts.")
+          "Bytes on the host, in whole lines of 64 bytes: what a memory limit counts.")
       .def("blocks", &blocks_of_memory,
-           "A dict a block: name, kind (value, gradient, kept, scratch), device, bytes, offset, "
+           "A dict per block: name, kind (value, gradient, kept, scratch), device, bytes, offset, "
            "and the first and last step that need it.")
       .def(
           "plots", [](const PlannedMemory& memory) { return memory_plots(memory); },
-          "Bytes over steps, one a device.")
+          "A plot of bytes over steps, one per device.")
       .def("__repr__", [](const PlannedMemory& memory) {
         return fmt::format("<d5.PlannedMemory: {} blocks in {} bytes>", memory.blocks.size(),
                            memory.bytes());
       });
   m.def(
       "planned_memory", [](const GraphExecutor& executor) { return planned_memory(executor); },
-      py::arg("executor").none(false), "Of its last run or plan; empty before.");
+      py::arg("executor").none(false), "Memory of the executor's last run or plan; empty before.");
   m.def("plan_memory", &memory_of_plan, py::arg("executor").none(false), py::arg("inputs"),
         py::arg("loss") = "",
-        "What a run with these inputs would lay out, without taking that memory; with `loss` one "
-        "that trains.");
-  m.def(
-      "predicted_memory", &memory_prediction, py::arg("executor").none(false), py::arg("inputs"),
-      py::arg("loss") = "",
-      "The bytes that such a run holds: of parameters, constants, inputs, gradients, of the plan, "
-      "and of all (bytes).");
+        "Memory that a run with these inputs would use, without allocating it; with `loss`, of a "
+        "training run.");
+  m.def("predicted_memory", &memory_prediction, py::arg("executor").none(false), py::arg("inputs"),
+        py::arg("loss") = "",
+        "Bytes that such a run holds: parameters, constants, inputs, gradients, the plan, and all "
+        "of them (bytes).");
   m.def("planning_table", &table_of_planning, py::arg("model"), py::kw_only(),
         py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("batch") = 1,
         py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("inputs") = py::none(),
         py::arg("transforms") = std::vector<std::string>(),
-        "How close the memory of a plan comes to the least that any could take, for inference and "
-        "training: `d5 net show --memory-plan`.");
+        "Memory of each plan and the lower bound of any, for inference and training: `d5 net show "
+        "--memory-plan`.");
 }
 
 }  // namespace d5::python

@@ -13,15 +13,15 @@
 
 namespace d5::python {
 
-/// An executor written in Python: a class derived from `d5.GraphExecutor` that computes a network's
-/// outputs, and gradients if it is to train. Observers see the network as one step.
+/// An executor in Python: a class derived from `d5.GraphExecutor` that computes a network's
+/// outputs, and gradients for training. Observers see the network as one step.
 class PythonExecutor final : public GraphExecutor, public py::trampoline_self_life_support {
  public:
   explicit PythonExecutor(Network network);
 
   const ValueMap& inference(const ValueMap& inputs) override;
   const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) override;
-  /// A parameter's alone. Throws: NotFound.
+  /// The gradient of a parameter; other tensors have none. Throws: NotFound.
   [[nodiscard]] const Tensor& gradient(std::string_view name) const override;
   void end_run() override { end_wanted_ = true; }
   [[nodiscard]] bool ended_early() const override { return ended_early_; }
@@ -38,7 +38,7 @@ class PythonExecutor final : public GraphExecutor, public py::trampoline_self_li
   template <class Work>
   const ValueMap& run(Pass pass, const Work& work);
   void take(const char* method, const py::object& given);
-  /// The class's name, and `framework_`. With the GIL.
+  /// The class's name, and `framework_`. Call with the GIL.
   const std::string& who();
   void announce_gradients();
 

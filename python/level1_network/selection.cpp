@@ -26,26 +26,29 @@ std::optional<std::pair<double, double>> interval_of(const Comparison& compariso
 
 void bind_selection_parts(py::module_& m) {
   using Node = Selection::Node;
-  py::class_<Node>(m, "SelectedNode", "Where \"auto\" runs a node, and the next best place.")
+  py::class_<Node>(m, "SelectedNode", "Where \"auto\" runs a node, and the runner-up.")
       .def_readonly("name", &Node::name)
       .def_readonly("op_type", &Node::op_type)
       .def_readonly("framework", &Node::framework)
-      .def_readonly("seconds", &Node::seconds, "Median within runs of the whole network; 0: none.")
-      .def_readonly("runner_up", &Node::runner_up, "Empty where no other can run it.")
+      .def_readonly("seconds", &Node::seconds,
+                    "Median time within runs of the whole network; 0: not measured.")
+      .def_readonly("runner_up", &Node::runner_up,
+                    "The second-fastest framework; empty if no other supports the node.")
       .def_property_readonly(
           "ratio", [](const Node& n) { return ratio_of(n.ratio); },
           "The runner-up's time over the chosen one's, or None.")
       .def_property_readonly(
           "interval", [](const Node& n) { return interval_of(n.ratio); },
-          "95% interval of `ratio`; NaN where there are too few samples.")
+          "95% interval of `ratio`; NaN with too few samples.")
       .def("__repr__", [](const Node& n) {
         return fmt::format("<d5.SelectedNode {} in {}>", printable(n.name), printable(n.framework));
       });
   using Way = Selection::Way;
-  py::class_<Way>(m, "SelectedWay",
-                  "A way to run the whole: \"mixture\", a framework, or an executor of its own.")
+  py::class_<Way>(
+      m, "SelectedWay",
+      "A way to run the whole network: \"mixture\", a framework, or an executor of its own.")
       .def_readonly("name", &Way::name)
-      .def_readonly("seconds", &Way::seconds, "Median.")
+      .def_readonly("seconds", &Way::seconds, "Median time.")
       .def_property_readonly(
           "ratio", [](const Way& w) { return ratio_of(w.ratio); },
           "Its time over the chosen one's, or None.")
@@ -59,9 +62,9 @@ void bind_selection_parts(py::module_& m) {
 
 void bind_framework_selection(py::module_& m) {
   bind_selection_parts(m);
-  py::class_<Selection>(m, "FrameworkSelection", "What \"auto\" chose, and how sure it is of that.")
-      .def_readonly("chosen", &Selection::chosen, "The name of a way; empty without \"auto\".")
-      .def_readonly("ways", &Selection::ways, "The fastest first.")
+  py::class_<Selection>(m, "FrameworkSelection", "The choice of \"auto\", and its confidence.")
+      .def_readonly("chosen", &Selection::chosen, "Name of the chosen way; empty without \"auto\".")
+      .def_readonly("ways", &Selection::ways, "Ways, the fastest first.")
       .def_readonly("nodes", &Selection::nodes)
       .def_property_readonly(
           "refusals",
@@ -70,14 +73,15 @@ void bind_framework_selection(py::module_& m) {
             for (const auto& [who, reason] : s.refusals) pairs.emplace_back(who, reason);
             return pairs;
           },
-          "Candidates that failed, or computed something else, each with the reason.")
+          "Candidates that failed, or gave other results, each with the reason.")
       .def_readonly("notes", &Selection::notes)
-      .def_readonly("reorders", &Selection::reorders, "And copies, between the nodes of a run.")
+      .def_readonly("reorders", &Selection::reorders,
+                    "Reorders and copies between the nodes of a run.")
       .def_readonly("draws", &Selection::draws,
-                    "Of inputs on which candidates were judged: what was fed, and where that is "
-                    "random three others like it.")
+                    "Number of inputs on which candidates were checked: the given input, and three "
+                    "random ones like it if it is random.")
       .def_readonly("measuring_seconds", &Selection::measuring_seconds)
-      .def_readonly("kept", &Selection::kept, "Measured an earlier time.")
+      .def_readonly("kept", &Selection::kept, "Whether it is a stored choice of an earlier run.")
       .def("__str__",
            [](const Selection& s) {
              return summary_table(s, Format::table).to_text(Format::table) + "\n" +
@@ -94,15 +98,14 @@ void bind_framework_selection(py::module_& m) {
         return framework_selection(executor);
       },
       py::arg("executor").none(false),
-      "What \"auto\" chose for the inputs that the executor ran last: `d5 net show --framework "
-      "auto`.");
+      "The choice of \"auto\" for the executor's last inputs: `d5 net show --framework auto`.");
   m.def("forget_selections", &forget_selections, py::arg("network"),
         py::call_guard<py::gil_scoped_release>(),
-        "Forgets what \"auto\" chose on this machine for networks of this structure, which it will "
-        "measure anew. Returns how many choices that were.");
+        "Deletes the stored choices of \"auto\" on this machine for networks of this structure, so "
+        "that it measures again. Returns how many there were.");
   m.def("executor_words", &executor_words, py::arg("words"),
         py::call_guard<py::gil_scoped_release>(),
-        "As framework_words; behind each framework the executors of its own, \"torch:torch\".");
+        "Like framework_words; each framework is followed by its own executors, \"torch:torch\".");
 }
 
 }  // namespace d5::python

@@ -27,20 +27,22 @@ Anything sizes_of(const ValueDesc& desc) {
 }
 
 void bind_part(py::module_& m) {
-  py::class_<Part>(m, "SummaryPart", "A node, a layer, an operator, or the whole of a network.")
+  py::class_<Part>(m, "SummaryPart", "A node, a layer, an operator, or the whole network.")
       .def_readonly("name", &Part::name)
-      .def_readonly("op_type", &Part::op_type, "Of a node.")
+      .def_readonly("op_type", &Part::op_type, "Operator of a node.")
       .def_readonly("nodes", &Part::nodes)
-      .def_readonly("outputs", &Part::outputs, "Names of tensors; of several nodes the last's.")
+      .def_readonly("outputs", &Part::outputs,
+                    "Names of output tensors; for several nodes, the last one's.")
       .def_readonly("parameters", &Part::parameters,
-                    "Elements, each counted where it is read first.")
+                    "Number of parameter elements, each counted at its first reader.")
       .def_readonly("parameter_bytes", &Part::parameter_bytes)
       .def_property_readonly("flop", [](const Part& p) { return p.cost.flop; })
       .def_property_readonly(
           "bytes", [](const Part& p) { return p.cost.bytes_read + p.cost.bytes_written; },
-          "Every input and every output once.")
-      .def_readonly("incomplete", &Part::incomplete, "Nodes whose work is not in the sums.")
-      .def_readonly("reason", &Part::reason, "Why, of the first such node.")
+          "Bytes of every input and every output, each counted once.")
+      .def_readonly("incomplete", &Part::incomplete,
+                    "Number of nodes whose cost is unknown, and not in the sums.")
+      .def_readonly("reason", &Part::reason, "The reason for the first such node.")
       .def("__repr__", [](const Part& p) {
         return fmt::format("<d5.SummaryPart {}: {} parameters, {:g} FLOP>", printable(p.name),
                            p.parameters, p.cost.flop);
@@ -75,21 +77,21 @@ void bind_network_tables(py::module_& m) {
   m.def("facts_table", &facts_of, py::arg("network"), py::kw_only(), py::arg("model") = "",
         py::arg("batch") = 1, py::arg("dims") = std::map<std::string, std::int64_t>(),
         py::call_guard<py::gil_scoped_release>(),
-        "What a network is, a row a fact: inputs, outputs, opsets, the size of its parameters. "
-        "`model` is what it was opened by.");
+        "Facts about a network, a row each: inputs, outputs, opsets, the size of its parameters. "
+        "`model` is the word that opened it.");
   m.def("parts_table", &table_of_parts, py::arg("network"), py::kw_only(),
         py::arg("by") = py::none(), py::arg("frameworks") = std::vector<std::string>(),
         py::arg("batch") = 1, py::arg("dims") = std::map<std::string, std::int64_t>(),
         py::call_guard<py::gil_scoped_release>(),
-        "A row a node, layer or operator, with FLOP and bytes, and a column a framework: whether "
-        "it has the operators, or why not: `d5 net show`. Without `by` layers where there are many "
-        "nodes.");
+        "A row per node, layer or operator, with FLOP and bytes, and a column per framework: "
+        "whether it supports the operators, or why not: `d5 net show`. Without `by` layers where "
+        "there are many nodes.");
 }
 
 void bind_network_summary(py::module_& m) {
   bind_part(m);
   using Tensor = NetworkSummary::Tensor;
-  py::class_<Tensor>(m, "TensorInfo", "What is known of a tensor of a network.")
+  py::class_<Tensor>(m, "TensorInfo", "Known facts about a tensor of a network.")
       .def_property_readonly("dtype",
                              [](const Tensor& t) {
                                const bool declared = t.type.kind == ValueKind::tensor;
@@ -101,27 +103,26 @@ void bind_network_summary(py::module_& m) {
             const bool declared = t.type.kind == ValueKind::tensor && t.type.has_shape;
             return declared ? to_tuple(t.type.dims) : sizes_of(t.desc);
           },
-          "Numbers, names of dimensions that the model leaves open, or None; None as a whole where "
-          "only running tells.")
+          "Numbers, names of open dimensions, or None; None as a whole if it is known only at run "
+          "time.")
       .def_property_readonly(
           "sizes", [](const Tensor& t) { return sizes_of(t.desc); },
-          "The shape for the sizes given, or None.")
+          "The shape for the given sizes, or None.")
       .def("__repr__", [](const Tensor& t) {
         return fmt::format("<d5.TensorInfo {}>", t.type.kind == ValueKind::none
                                                      ? to_string(t.desc)
                                                      : onnx::to_string(t.type));
       });
-  py::class_<NetworkSummary>(m, "NetworkSummary",
-                             "What a network is made of, and the work of one forward run.")
+  py::class_<NetworkSummary>(m, "NetworkSummary", "Structure and cost of a network's forward run.")
       .def_readonly("nodes", &NetworkSummary::nodes)
       .def_property_readonly(
           "layers", [](const NetworkSummary& s) { return parts_of(s, SummaryBy::layer); },
-          "As the nodes' names tell them: stage1.block2.")
+          "By the layers in the nodes' names: stage1.block2.")
       .def_property_readonly(
           "operators",
           [](const NetworkSummary& s) { return parts_of(s, SummaryBy::operator_type); })
       .def_readonly("total", &NetworkSummary::total)
-      .def_readonly("tensors", &NetworkSummary::tensors, "All but constants, by name.")
+      .def_readonly("tensors", &NetworkSummary::tensors, "All tensors but constants, by name.")
       .def("__str__",
            [](const NetworkSummary& s) {
              return to_table(s, SummaryBy::layer, Format::table).to_text(Format::table);

@@ -13,14 +13,14 @@
 namespace d5::python {
 namespace {
 
-/// Neither given: what rounding can do judges.
+/// If neither is given, the rounding bound decides.
 std::optional<ForwardTolerance> tolerance_of(const std::optional<double>& rtol,
                                              const std::optional<double>& atol) {
   if (!rtol && !atol) return std::nullopt;
   return ForwardTolerance{.relative = rtol.value_or(0), .absolute = atol.value_or(0)};
 }
 
-/// None is called by nobody.
+/// Returns an empty function for None.
 std::function<void(const ReductionProgress&)> to_progress(const Anything& progress) {
   if (progress.is_none()) return {};
   const auto function = std::make_shared<PythonReference>(progress);
@@ -77,10 +77,11 @@ void bind_network_check(py::module_& m) {
       py::arg("placement") = std::vector<std::string>(), py::arg("by_node") = false,
       py::arg("backward") = false, py::arg("numeric") = 0, py::arg("seed") = 0,
       py::arg("rtol") = py::none(), py::arg("atol") = py::none(),
-      "Is a network right: `d5 net check`. A test folder is held against what it expects, any "
-      "other model of open_model, and one with `inputs`, against the framework `against`, with "
-      "gradients where it has a loss; `inputs` as of run_network; with transforms against the "
-      "network before. `d5.reduce` finds the few nodes that differ.");
+      "Validates a network: `d5 net check`. A test folder is compared with its expected outputs. "
+      "Any other model of open_model, and one with `inputs`, is compared with the framework "
+      "`against`, including gradients if it has a loss. With transforms, the network is compared "
+      "with the original. `inputs` are as in run_network. `d5.reduce` finds the few nodes that "
+      "differ.");
   m.def(
       "reduce",
       [](const Path& model, const std::string& framework, const Path& folder,
@@ -114,16 +115,14 @@ void bind_network_check(py::module_& m) {
       py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("inputs") = py::none(),
       py::arg("transforms") = std::vector<std::string>(), py::arg("seed") = 0,
       py::arg("progress") = py::none(),
-      "Which few nodes make `framework` do otherwise than `against`: `d5 net check --reduce`. They "
-      "are left in `folder`, with data, a README and a program that shows it; the row says how "
-      "many there are, 0 where there is no difference. Cut short, the same call goes on. With "
-      "`backward` gradients count, too; with slower=X those that take X times as long. With "
-      "isolate=S each try is a process of its own for at most S seconds, so that a crash or a hang "
-      "counts. `inputs` as of run_network. progress(nodes, tries, seconds) is called after each "
-      "try, "
-      "with the nodes of the smallest part so far; what it raises ends the call. An operator "
-      "alone: "
-      "check_operator(reduce=True).");
+      "Finds the few nodes in which `framework` differs from `against`: `d5 net check --reduce`. "
+      "They are written to `folder`, with data, a README and a program that shows the difference. "
+      "The row is their number, 0 without a difference. After an interruption, the same call "
+      "continues. With `backward`, gradients count, too; with slower=X, nodes that take X times as "
+      "long. With isolate=S each try runs in a process of its own for at most S seconds, so that a "
+      "crash or a hang counts. `inputs` are as in run_network. progress(nodes, tries, seconds) is "
+      "called after each try, with the number of nodes of the smallest part so far; an exception "
+      "ends the call. For a single operator: check_operator(reduce=True).");
   m.def(
       "run_network",
       [](const Path& model, const Anything& inputs, const std::string& framework,
@@ -144,10 +143,10 @@ void bind_network_check(py::module_& m) {
       py::arg("framework") = "reference", py::arg("batch") = 1,
       py::arg("dims") = std::map<std::string, std::int64_t>(),
       py::arg("transforms") = std::vector<std::string>(), py::arg("seed") = 0,
-      "What a network answers, outputs by name: `d5 net run`. `inputs`: arrays, or paths of files "
-      "(.npy, .pb), by name; or the path of one file, or a list of such words as the program's "
-      "--input takes (\"x=x.npy\", \"all.npz\"). Inputs that are left out are a test folder's, or "
-      "random.");
+      "Runs a network and returns its outputs by name: `d5 net run`. `inputs`: arrays, or paths of "
+      "files (.npy, .pb), by name; the path of one file; or a list of words as of the program's "
+      "--input (\"x=x.npy\", \"all.npz\"). Inputs that are left out come from a test folder, or "
+      "are random.");
 }
 
 }  // namespace
@@ -171,8 +170,8 @@ void bind_network_validation(py::module_& m) {
       },
       py::arg("subject"), py::arg("reference"), py::arg("inputs"), py::kw_only(),
       py::arg("loss") = "", py::arg("rtol") = py::none(), py::arg("atol") = py::none(),
-      "Feeds both executors the same and compares every output, and with `loss` every parameter's "
-      "gradient. Without rtol and atol the bound is what rounding can do: docs/level1.md, "
+      "Feeds both executors the same inputs and compares every output, and with `loss` every "
+      "parameter's gradient. Without rtol and atol the rounding bound decides: docs/level1.md, "
       "'Right'.");
   m.def(
       "compare_nodes",
@@ -190,8 +189,9 @@ void bind_network_validation(py::module_& m) {
       py::arg("network"), py::arg("inputs"), py::kw_only(), py::arg("frameworks"),
       py::arg("against") = std::vector<std::string>{"reference"}, py::arg("seed") = 0,
       py::arg("rtol") = py::none(), py::arg("atol") = py::none(),
-      "Two rows a node, in running order: 'accumulated_error', with all before it in `frameworks` "
-      "too, and 'own_error', alone on the values of `against`: `d5 net check --by-node`.");
+      "Two rows per node, in running order: 'accumulated_error', if all nodes before it ran in "
+      "`frameworks`, too, and 'own_error', if it alone does, on the values of `against`: `d5 net "
+      "check --by-node`.");
   m.def(
       "first_to_differ",
       [](const std::vector<Measurement>& rows) -> std::optional<Measurement> {
@@ -199,7 +199,7 @@ void bind_network_validation(py::module_& m) {
         return first ? std::optional(*first) : std::nullopt;
       },
       py::arg("rows"),
-      "Of those of compare_nodes: the first that failed although all that the node read agreed.");
+      "The first row of compare_nodes that failed although all of the node's inputs agreed.");
 }
 
 }  // namespace d5::python

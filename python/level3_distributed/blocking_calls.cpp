@@ -9,7 +9,7 @@
 namespace d5::python {
 namespace {
 
-/// What is given, or memory for `parts` tensors like `like`, one after the other.
+/// The given tensor, or memory for `parts` tensors like `like`, one after the other.
 Tensor given_or_fresh(std::optional<Tensor> given, const Tensor& like, std::int64_t parts,
                       const RankCounts& counts) {
   if (given) return *std::move(given);
@@ -96,24 +96,25 @@ void bind_blocking_calls(CommunicatorClass& communicator) {
   const RankCounts equal;
   communicator
       .def("all_reduce", &run_all_reduce, py::arg("tensor"), py::arg("reduction") = "sum", released,
-           "In place over all ranks; `reduction`: sum, maximum or minimum.")
+           "Reduces in place over all ranks; `reduction`: sum, maximum or minimum.")
       .def("broadcast", &run_broadcast, py::arg("tensor"), py::arg("root") = 0, released,
            "Overwrites the tensor with that of rank `root`.")
       .def("all_gather", &run_all_gather, py::arg("mine"), py::arg("all") = py::none(),
            py::arg("counts") = equal, released,
-           "Every rank's `mine`, one after the other, in `all` if that is given: {ranks, mine's "
-           "shape...} otherwise. `counts` are the elements of each, where they differ.")
+           "Gathers every rank's `mine`, one after the other, into `all` if it is given, else into "
+           "a new tensor of {ranks, mine's shape...}. `counts` are the numbers of elements of each "
+           "rank, if they differ.")
       .def("reduce_scatter", &run_reduce_scatter, py::arg("all"), py::arg("mine") = py::none(),
            py::arg("reduction") = "sum", py::arg("counts") = equal, released,
-           "This rank's part of `all`, reduced.")
+           "Reduces `all`, and returns this rank's part.")
       .def("gather", &run_gather, py::arg("mine"), py::arg("all") = py::none(), py::arg("root") = 0,
-           py::arg("counts") = equal, released, "As all_gather, to `root` alone; None elsewhere.")
+           py::arg("counts") = equal, released, "Like all_gather, to `root` alone; None elsewhere.")
       .def("scatter", &run_scatter, py::arg("all"), py::arg("mine"), py::arg("root") = 0,
            py::arg("counts") = equal, released,
-           "`mine` gets this rank's part of root's `all`, which is None elsewhere.")
+           "Copies this rank's part of root's `all` to `mine`; `all` is None elsewhere.")
       .def("all_to_all", &run_all_to_all, py::arg("to_each"), py::arg("from_each") = py::none(),
            py::arg("to_counts") = equal, py::arg("from_counts") = equal, released,
-           "A part to each rank, and one of each.")
+           "Sends a part to each rank, and receives one from each.")
       .def(
           "send",
           [](Communicator& ranks, ReadTensor tensor, int to, int tag) {
@@ -121,7 +122,9 @@ void bind_blocking_calls(CommunicatorClass& communicator) {
           },
           py::arg("tensor"), py::arg("to"), py::arg("tag") = 0, released)
       .def("receive", &run_receive, py::arg("tensor"), py::arg("source"), py::arg("tag") = 0,
-           released, "Who sent, and how many elements; from any rank where `source` is -1.")
+           released,
+           "Returns the sender, and the number of elements; receives from any rank if `source` is "
+           "-1.")
       .def("barrier", &Communicator::barrier, released);
 }
 

@@ -5,9 +5,9 @@
 
 namespace d5::python {
 
-/// The calls of a communicator that are over when they return.
+/// Binds the blocking calls of a communicator.
 void bind_blocking_calls(CommunicatorClass& communicator);
-/// Those who hear of all its calls: `add_event`, `remove_event`.
+/// Binds observers of all its calls: `add_event`, `remove_event`.
 void bind_communication_events(py::module_& m, CommunicatorClass& communicator);
 
 }  // namespace d5::python

@@ -24,12 +24,12 @@ void bind_call_options(CommunicatorClass& communicator) {
   communicator.def(
       "with_options", &with_options, py::arg("start"), py::kw_only(),
       py::arg("resources") = "default", py::arg("priority") = 0, py::arg("label") = "",
-      "What `start` returns; what it starts may take these resources of its rank's processor, "
-      "\"threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us\" or of it what counts (threads=0: "
-      "the computing thread moves it on; waiting: usual, spin, yield, sleep; cores also shared or "
-      "apart). All ranks give the same threads and chunk. Of several under way one of higher "
-      "priority is moved on first; events are told the label. The call's `used` says what came of "
-      "it: ranks.with_options(lambda: ranks.start_all_reduce(g), resources=\"threads=1\").");
+      "Returns the result of `start`, and gives resources of the rank's processor to the calls "
+      "that it starts: \"threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us\", or some of "
+      "these settings (threads=0: the computing thread advances the call; waiting: usual, spin, "
+      "yield, sleep; cores also shared or apart). All ranks give the same threads and chunk. Calls "
+      "of higher priority advance first; events receive the label. The call's `used` reports the "
+      "result: ranks.with_options(lambda: ranks.start_all_reduce(g), resources=\"threads=1\").");
 }
 
 }  // namespace d5::python

@@ -60,20 +60,21 @@ Measurements bench_by_words(const std::string& kind, const std::vector<std::stri
 void bind_collective_checks(py::module_& m) {
   m.def("check_collective", &check_by_word, py::arg("kind"), py::arg("algorithm"), py::kw_only(),
         py::arg("ranks") = nullptr, py::arg("seed") = 0,
-        "Is an algorithm right, on all ranks: `d5 all-reduce check`. `kind`: all-reduce, "
-        "broadcast, reduce-scatter or all-gather; `algorithm`: \"ring:segments=4\", or one of "
-        "your own by its name. A collective.");
+        "Validates an algorithm on all ranks: `d5 all-reduce check`. `kind`: all-reduce, "
+        "broadcast, reduce-scatter or all-gather; `algorithm`: \"ring:segments=4\", or one of your "
+        "own by its name. A collective.");
   m.def("bench_collective", &bench_by_words, py::arg("kind"),
         py::arg("algorithms") = std::vector<std::string>(), py::kw_only(),
         py::arg("sizes") = std::vector<std::int64_t>(), py::arg("ranks") = nullptr,
-        "Times algorithms of one kind, interleaved size by size (bytes), judged before the clock "
-        "and after it; the rows are rank 0's. A collective.");
+        "Benchmarks algorithms of one kind, interleaved size by size (bytes), with a check of the "
+        "results before and after the measurement; the rows are rank 0's. A collective.");
   m.def(
       "collective_text",
       [](const std::vector<Measurement>& rows) { return collective_text(rows, Format::table); },
       py::arg("rows"),
-      "Rows of `bench_collective` for people: of one algorithm a line a size, of several a table "
-      "size by algorithm for time and one for bus bandwidth.");
+      "Prints rows of `bench_collective` for people: one line per size for one algorithm; tables "
+      "of "
+      "size by algorithm, for time and bus bandwidth, for several.");
   tell_keywords(m, "bench_collective", options_of<MeasureOptions>());
 }
 

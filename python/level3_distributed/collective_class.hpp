@@ -7,8 +7,8 @@
 
 namespace d5::python {
 
-/// The class `name` of a kind of collective: one of the algorithms of d5 by its name, or the base
-/// of one written in Python, `InPython`; `all` are their names. Its `start` is yet to be bound.
+/// Binds the class `name` of a kind of collective: d5's algorithms by name, and the base class of
+/// those in Python, `InPython`; `all` returns their names. `start` is yet to be bound.
 template <class Algorithm, class InPython, class EntryOf>
 py::classh<Algorithm, InPython> bind_collective(py::module_& m, Registry<EntryOf>& registry,
                                                 const char* name, const char* all,
@@ -18,7 +18,7 @@ py::classh<Algorithm, InPython> bind_collective(py::module_& m, Registry<EntryOf
       .def(py::init([&registry](const std::string& which, const Options& options) {
              return registry.at(which).make(to_settings(options));
            }),
-           py::arg("name"), "One by its name; its options are keywords.");
+           py::arg("name"), "Makes an algorithm by its name; its options are keywords.");
   let_derive(algorithm);
   add_part_kind<Algorithm>(registry, name);
   m.def(all, [&registry] { return registry.names(); });

@@ -10,7 +10,7 @@
 namespace d5::python {
 namespace {
 
-/// One call, with texts of its own.
+/// One call, with its own copies of texts.
 struct CallFacts {
   explicit CallFacts(const CommunicationInfo& info)
       : info(info), call(info.call), group(info.group), label(info.label) {}
@@ -18,7 +18,7 @@ struct CallFacts {
   std::string call, group, label;
 };
 
-/// A Python object's hooks; those that it does not override are not called.
+/// The hooks of a Python object; hooks that it does not override are not called.
 class PythonCommunicationEvent final : public CommunicationEvent {
  public:
   explicit PythonCommunicationEvent(const py::object& self)
@@ -57,7 +57,7 @@ class PythonCommunicationEvent final : public CommunicationEvent {
   bool before_, after_, complete_, before_wait_, after_wait_;
 };
 
-/// One written in C++, such as an OverlapRecorder; null for one in Python.
+/// An observer in C++, such as an OverlapRecorder; null for one in Python.
 std::shared_ptr<CommunicationEvent> native_event(const Anything& event) {
   if (!py::isinstance<Event>(event)) return nullptr;
   return std::dynamic_pointer_cast<CommunicationEvent>(event.cast<std::shared_ptr<Event>>());
@@ -90,11 +90,12 @@ void bind_communication_events(py::module_& m, CommunicatorClass& communicator) 
       .def_readonly("group", &CallFacts::group, "The communicator's name.")
       .def_readonly("label", &CallFacts::label)
       .def_property_readonly(
-          "id", [](const CallFacts& f) { return f.info.id; }, "In the order of asking.")
+          "id", [](const CallFacts& f) { return f.info.id; },
+          "Number of the call, in the order of calls.")
       .def_property_readonly("rank", [](const CallFacts& f) { return f.info.rank; })
       .def_property_readonly(
           "peer", [](const CallFacts& f) { return f.info.peer; },
-          "The root, or the partner; -1 without.")
+          "The root, or the partner; -1 if there is none.")
       .def_property_readonly("bytes_sent", [](const CallFacts& f) { return f.info.bytes_sent; })
       .def_property_readonly("bytes_received",
                              [](const CallFacts& f) { return f.info.bytes_received; })
@@ -103,15 +104,15 @@ void bind_communication_events(py::module_& m, CommunicatorClass& communicator) 
           [](const CallFacts& f) {
             return f.info.ended_ns == 0 ? 0.0 : 1e-9 * double(f.info.ended_ns - f.info.asked_ns);
           },
-          "From when it was asked for until it was complete; 0: not yet.")
+          "Time from the start of the call to its completion; 0 if it is not complete.")
       .def("__repr__", [](const CallFacts& f) {
         return fmt::format("<d5.CommunicationInfo {} of {}: {} bytes sent, {} received>", f.call,
                            f.group, f.info.bytes_sent, f.info.bytes_received);
       });
   communicator
       .def("add_event", &add_communication_event, py::arg("event").none(false),
-           "An object with hooks of d5.Event, such as before_call, hears of its calls and those of "
-           "its groups.")
+           "Adds an observer with hooks of d5.Event, such as before_call, for its calls and those "
+           "of its groups.")
       .def("remove_event", &remove_communication_event, py::arg("event").none(false));
 }
 

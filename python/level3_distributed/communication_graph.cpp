@@ -35,18 +35,18 @@ std::optional<double> run(PipelineStage& stage, const std::vector<Values>& micro
 void bind_groups(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
   m.def("add_communication_operators", &add_communication_operators, released,
-        "Makes nodes of the domain \"d5\" known that talk to other ranks (AllReduce, Broadcast, "
+        "Registers communication operators of the domain \"d5\" (AllReduce, Broadcast, "
         "ReduceScatter, AllGather, Send, Receive, AverageGradient, SumGradient), and the transform "
-        "dsgd; operators against d5/abi.h may ask for ranks. Later calls do nothing.");
+        "dsgd. Operators against d5/abi.h may then ask for ranks. Later calls do nothing.");
   m.def("name_communication_group", &name_communication_group, py::arg("name"), py::arg("ranks"),
-        released, "Nodes whose attribute `group` is the name call these ranks.");
+        released, "Names a group of ranks for nodes whose attribute `group` is that name.");
   m.def("communication_group", &communication_group, py::arg("name"), released,
-        "The ranks that nodes call by the name; \"world\" is there.");
+        "The ranks that nodes call by a name; \"world\" always exists.");
 }
 
 void bind_partitions(py::module_& m) {
   py::class_<NetworkPart>(m, "NetworkPart",
-                          "One of the networks that together compute what a whole one did.")
+                          "One of the networks that together compute what the whole one computes.")
       .def_property_readonly("network", [](const NetworkPart& part) { return part.network; })
       .def_property_readonly(
           "receives",
@@ -69,28 +69,28 @@ void bind_partitions(py::module_& m) {
                            part.network.graph().nodes.size());
       });
   m.def("partition", &cut, py::arg("network"), py::arg("parts"), py::arg("partition") = "pipeline",
-        "Makes so many networks of one: d5.partition(network, 2, batch=8).");
+        "Cuts a network into parts: d5.partition(network, 2, batch=8).");
   m.def("partitions", [] { return partitions().names(); });
 }
 
 void bind_pipelines(py::module_& m) {
-  py::class_<PipelineTrial>(m, "PipelineTrial",
-                            "A schedule where each task takes one unit of time, and messages none.")
+  py::class_<PipelineTrial>(
+      m, "PipelineTrial",
+      "Trial of a schedule whose tasks take one unit of time, and messages none.")
       .def_readonly("time", &PipelineTrial::time)
-      .def_readonly("bubble", &PipelineTrial::bubble, "The share in which a stage waits.")
+      .def_readonly("bubble", &PipelineTrial::bubble, "Share of the time in which a stage waits.")
       .def_readonly("most_in_flight", &PipelineTrial::most_in_flight,
-                    "By stage: micro-batches that ran forward and not backward.");
+                    "Per stage: micro-batches that ran forward and not yet backward.");
   m.def(
       "try_schedule",
       [](const std::string& schedule, int stages, int micro_batches) {
         return try_schedule(*pipeline_schedules().at(schedule).make(), stages, micro_batches);
       },
       py::arg("schedule"), py::arg("stages"), py::arg("micro_batches"),
-      "What a pipeline schedule would do with units of equal time, without running anything: its "
-      "bubble, and batches in flight. Raises ValueError for one that would wait for ever.");
-  py::class_<PipelineStage>(
-      m, "PipelineStage",
-      "This rank's stage of a network that ranks hold together, rank r the part r. A collective.")
+      "Plays a pipeline schedule with tasks of unit time, without running anything: its bubble, "
+      "and micro-batches in flight. Raises ValueError for a schedule that deadlocks.");
+  py::class_<PipelineStage>(m, "PipelineStage",
+                            "This rank's stage of a network in parts, one per rank. A collective.")
       .def(py::init([](NetworkPart part, std::string loss, std::shared_ptr<Communicator> ranks,
                        const std::string& schedule) {
              const py::gil_scoped_release released;
@@ -101,8 +101,8 @@ void bind_pipelines(py::module_& m) {
            py::arg("part"), py::arg("loss"), py::arg("ranks").none(false), py::kw_only(),
            py::arg("schedule") = "1f1b")
       .def("run", &run, py::arg("micro_batches"),
-           "Runs all of them forward and backward, and leaves the gradients of the mean of their "
-           "losses in `network`. The mean loss, at the stage that computes it. A collective.")
+           "Runs all micro-batches forward and backward, and leaves the gradients of their mean "
+           "loss in `network`. Returns the mean loss at the stage that computes it. A collective.")
       .def_property_readonly(
           "network", [](PipelineStage& stage) -> Network& { return stage.network(); },
           py::return_value_policy::reference_internal);

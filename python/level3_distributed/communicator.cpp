@@ -24,13 +24,13 @@
 namespace d5::python {
 namespace {
 
-/// `comm`: mpi4py's, or the address of an MPI_Comm.
+/// `comm`: a communicator of mpi4py, or the address of an MPI_Comm.
 std::shared_ptr<Communicator> communicator_of_python(const py::object& comm) {
   std::uintptr_t address = 0;
   if (py::isinstance<py::int_>(comm)) {
     address = comm.cast<std::uintptr_t>();
   } else {
-    // Whoever holds such an object has imported mpi4py, which starts MPI: here nobody else does.
+    // The holder of such an object has imported mpi4py, which starts MPI: this function does not.
     const py::dict imported = py::module_::import("sys").attr("modules");
     py::object mpi = py::none();
     if (imported.contains("mpi4py.MPI")) mpi = imported["mpi4py.MPI"];
@@ -52,10 +52,10 @@ void bind_level3_distributed(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
   CommunicatorClass communicator(m, "Communicator", "A group of ranks.", ended_without_gil());
   communicator
-      .def_static("of", &communicator_of_python, py::arg("comm"),
-                  "The ranks of a communicator of mpi4py (or the address of an MPI_Comm), apart "
-                  "from what is said on it otherwise. A collective of its ranks; MPI stays the "
-                  "other side's.")
+      .def_static(
+          "of", &communicator_of_python, py::arg("comm"),
+          "Wraps the ranks of a communicator of mpi4py (or the address of an MPI_Comm), with "
+          "separate messages. A collective of its ranks; the other side still owns MPI.")
       .def_property_readonly("rank", &Communicator::rank)
       .def_property_readonly("size", &Communicator::size)
       .def(
@@ -63,10 +63,10 @@ void bind_level3_distributed(py::module_& m) {
           [](const py::object& self) {
             return Anything(py::module_::import("d5._mpi4py").attr("communicator_of")(self));
           },
-          "These ranks as a communicator of mpi4py, apart from what is said on this one. A "
-          "collective of its ranks. Raises: NotFound without mpi4py.")
-      .def_property_readonly("name", &Communicator::name, "\"world\", or that of a group.")
-      .def_property_readonly("medium", &Communicator::medium, "By what its messages go.")
+          "These ranks as a communicator of mpi4py, with separate messages. A collective of its "
+          "ranks. Raises: NotFound without mpi4py.")
+      .def_property_readonly("name", &Communicator::name, "\"world\", or the name of a group.")
+      .def_property_readonly("medium", &Communicator::medium, "Medium of its messages.")
       .def_property_readonly(
           "traffic",
           [](const Communicator& c) {
@@ -93,13 +93,12 @@ void bind_level3_distributed(py::module_& m) {
   bind_collective_checks(m);
   bind_communication_graph(m);
   bind_scaling_study(m);
-  m.def("world", &job_of_python,
-        "All ranks of the job: under mpirun all of them, otherwise this process.");
+  m.def("world", &job_of_python, "All ranks of the job: those of mpirun, else this process.");
   m.def("launch_words", &launch_words, py::arg("ranks"), py::arg("command"),
-        "The words that start `command` on so many ranks of this machine: behind \"mpirun -np N\" "
-        "where there are several.");
+        "The command line that starts `command` on that many ranks of this machine: after \"mpirun "
+        "-np N\" if there are several.");
   m.def("share_threads", &share_threads_of_job,
-        "Divides the cores of this machine among its ranks, once; d5.train and d5.launch do it. No "
+        "Divides this machine's cores among its ranks, once; d5.train and d5.launch do it. No "
         "effect without a launcher.");
   m.def(
       "run_traced",
@@ -115,9 +114,8 @@ void bind_level3_distributed(py::module_& m) {
         return result;
       },
       py::arg("path"), py::arg("run"), py::kw_only(), py::arg("group") = py::none(),
-      "What `run` returns; what all ranks, of the job or of a group, did meanwhile is a timeline "
-      "in the file `path`, which "
-      "ui.perfetto.dev opens: `--trace`.");
+      "Returns the result of `run`, and writes a timeline of all ranks, of the job or of a group, "
+      "to the file `path`, which ui.perfetto.dev opens: `--trace`.");
   m.def(
       "late_arrivals",
       [](const Timeline& timeline) {
@@ -129,12 +127,11 @@ void bind_level3_distributed(py::module_& m) {
         });
       },
       py::arg("timeline"),
-      "Who waited in collectives for whom, of a trace of all ranks: a dict a pair, the longest "
+      "Waits in collectives from a trace of all ranks: a dict per pair of ranks, the longest "
       "first.");
-  m.def(
-      "leave_world", &leave_world, py::arg("status"), released,
-      "Waits until all ranks have come here; with a status other than 0 for 3 s, and ends the job "
-      "then. A rank that ends does it by itself.");
+  m.def("leave_world", &leave_world, py::arg("status"), released,
+        "Waits until all ranks arrive here; with a status other than 0 it waits 3 s, then ends the "
+        "job. A rank calls it by itself when it ends.");
 }
 
 }  // namespace d5::python

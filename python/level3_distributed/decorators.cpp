@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is put around a communicator.
+// Decorators of communicators.
 #include <chrono>
 #include <cmath>
 
@@ -46,18 +46,18 @@ SharedRanks with_call_order(SharedRanks ranks) {
 void bind_communicator_decorators(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
   m.def("with_timeout", &with_timeout, py::arg("ranks").none(false), py::arg("seconds"), released,
-        "The communicator, whose waits end with a CommunicationError that says who is missing. A "
-        "collective, as are those below.");
+        "The communicator with a time limit for waits, which then raise a CommunicationError that "
+        "names the missing ranks. A collective, like the functions below.");
   m.def("with_wire", &with_wire, py::arg("ranks").none(false), py::arg("wire"), released,
-        "Delays what ranks say to each other as a network would: \"50us,1GB/s\".");
+        "The communicator with messages delayed as by a network: \"50us,1GB/s\".");
   m.def("with_call_order", &with_call_order, py::arg("ranks").none(false), released,
-        "Compares each collective between ranks before it begins: where they differ, all get an "
-        "error that names the calls.");
+        "The communicator with a comparison of each collective between ranks before it begins: if "
+        "they differ, all get an error that names the calls.");
   m.def("with_fault", &with_fault, py::arg("ranks").none(false), py::arg("fault"), released,
-        "Does something wrong once: \"delay:rank=0,step=3,seconds=0.5\".");
+        "The communicator with one injected fault: \"delay:rank=0,step=3,seconds=0.5\".");
   m.def("set_world", &set_world, py::arg("ranks").none(false), released,
-        "d5.world() is this from now on: itself, with decorators around it. On all ranks, before "
-        "others ask for it.");
+        "Replaces d5.world() by `ranks`: itself, with decorators around it. Call on all ranks, "
+        "before others use it.");
 }
 
 }  // namespace d5::python

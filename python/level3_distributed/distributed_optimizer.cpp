@@ -32,18 +32,19 @@ Measurements gather(std::vector<Measurement> mine, const std::shared_ptr<Communi
 
 void bind_distributed_optimizer(py::module_& m) {
   py::class_<DistributedOptimizer, Optimizer, std::shared_ptr<DistributedOptimizer>>(
-      m, "BoundDistributedOptimizer", "An optimizer whose steps are all ranks'.",
+      m, "BoundDistributedOptimizer", "An optimizer whose steps run on all ranks.",
       ended_without_gil())
       .def_property_readonly(
           "ranks",
           [](DistributedOptimizer& scheme) { return scheme.communicator().shared_from_this(); },
           "Its communicator.")
-      .def_property_readonly("workers", &workers_of,
-                             "Those that train, to whom samples are given; None at a rank that "
-                             "serves them.")
+      .def_property_readonly(
+          "workers", &workers_of,
+          "The ranks that train and need samples; None at a rank that serves them.")
       .def_property_readonly(
           "optimizer", [](DistributedOptimizer& scheme) -> Optimizer& { return scheme.local(); },
-          py::return_value_policy::reference_internal, "That updates each rank's parameters.")
+          py::return_value_policy::reference_internal,
+          "The optimizer that updates each rank's parameters.")
       .def_property_readonly("consistent", &DistributedOptimizer::is_consistent,
                              "Whether all ranks have the same parameters after every step.");
   m.def(
@@ -53,8 +54,8 @@ void bind_distributed_optimizer(py::module_& m) {
         auto three_steps = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
         if (!three_steps) {
           throw Unsupported(
-              "this optimizer cannot be distributed: it is no optimizer in three steps; choose one "
-              "of d5.optimizers()");
+              "this optimizer cannot be distributed: it is not an optimizer in three steps; choose "
+              "one of d5.optimizers()");
         }
         const Settings settings = to_settings(options);
         const auto ranks = job_of_python();
@@ -62,14 +63,13 @@ void bind_distributed_optimizer(py::module_& m) {
         return find_scheme(which).make(std::move(three_steps), ranks, settings);
       },
       py::arg("which"), py::arg("optimizer").none(false),
-      "A scheme by name (\"consistent_decentralized\", \"torch/ddp\") with its options as "
-      "keywords, around an optimizer whose steps are all ranks' from now on. A collective.");
-  m.def(
-      "gather_records", &gather, py::arg("measurements"), py::arg("ranks").none(false),
-      py::arg("trained") = true,
-      "The records of all ranks, the same on each: joined as each metric says, or one a rank, with "
-      "the condition \"rank\". Of a rank that did not train (`trained`) only those with samples "
-      "count. A collective; each rank gives records of the same metrics.");
+      "Distributes an optimizer by a scheme's name (\"consistent_decentralized\", \"torch/ddp\") "
+      "with its options as keywords; its steps then run on all ranks. A collective.");
+  m.def("gather_records", &gather, py::arg("measurements"), py::arg("ranks").none(false),
+        py::arg("trained") = true,
+        "Gathers the records of all ranks, the same on each: joined as each metric defines, or one "
+        "per rank, with the condition \"rank\". From a rank that did not train (`trained`) only "
+        "records with samples count. A collective; each rank gives records of the same metrics.");
   m.def("distributed_optimizers", [] { return distributed_optimizers().names(); });
 }
 

@@ -10,8 +10,8 @@
 namespace d5::python {
 namespace {
 
-/// From now on a failure that ends this rank ends the job. Built-in types let nobody in Python
-/// change them, so SystemExit is opened for it.
+/// From now on, a failure that ends this rank ends the job. Python does not allow changes of
+/// built-in types, so SystemExit is opened for it.
 void watch_for_failures() {
   const auto leaving = py::module_::import("d5._leaving");
   leaving.attr("watch_for_failures")();

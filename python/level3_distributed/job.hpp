@@ -7,12 +7,12 @@
 
 namespace d5::python {
 
-/// `world()`; of several ranks, what nobody in Python catches ends the job from now on.
+/// `world()`; from now on, if there are several ranks, an uncaught exception ends the job.
 [[nodiscard]] std::shared_ptr<Communicator> job_of_python();
-/// `d5::share_threads`, once: a second time would divide what is shared already.
+/// `d5::share_threads`, once: a second call would divide the shared threads again.
 void share_threads_of_job();
-/// Throws: Unsupported, naming `what`, on one of several ranks: each would do all of it alone, and
-/// write the same files.
+/// Throws: Unsupported, naming `what`, on one of several ranks: each would do all of the work
+/// alone, and write the same files.
 void expect_one_rank(const char* what);
 
 }  // namespace d5::python

@@ -14,7 +14,7 @@ namespace {
 
 using Window = std::shared_ptr<MemoryWindow>;
 
-/// A lock as a context of Python's `with`.
+/// A lock as a context manager.
 class HeldLock {
  public:
   HeldLock(Window window, int target, WindowLockKind kind)
@@ -58,14 +58,14 @@ void bind_memory_window(py::module_& m) {
           py::arg("kind"), py::arg("error"), py::arg("traceback"));
   py::class_<MemoryWindow, Window>(
       m, "MemoryWindow",
-      "Memory of each rank that all others read and write without its help; offsets in bytes.\n\n"
+      "Memory of each rank that all other ranks read and write directly; offsets in bytes.\n\n"
       "    window = d5.MemoryWindow(d5.world(), 8)\n"
       "    ticket = window.fetch_and_add(0, 0, 1)             # a counter at rank 0\n"
       "    with window.lock(2):\n"
       "        window.put(gradient, 2)")
       .def(py::init(&make_window), py::arg("ranks").none(false), py::arg("bytes"),
            py::arg("kind") = "automatic", released,
-           "To which this rank brings so many zeros. A collective. `kind`: automatic, node, or "
+           "Allocates that many zero bytes at this rank. A collective. `kind`: automatic, node, or "
            "library.")
       .def(
           "put",
@@ -80,7 +80,7 @@ void bind_memory_window(py::module_& m) {
             return data;
           },
           py::arg("data"), py::arg("target"), py::arg("offset") = 0, released,
-          "Overwrites `data` with what is there.")
+          "Overwrites `data` with the target's memory.")
       .def(
           "accumulate",
           [](MemoryWindow& window, ReadTensor data, int target, std::size_t offset,
@@ -88,9 +88,11 @@ void bind_memory_window(py::module_& m) {
             window.accumulate(data.tensor, target, offset, reduction_of(reduction));
           },
           py::arg("data"), py::arg("target"), py::arg("offset") = 0, py::arg("reduction") = "sum",
-          released, "Atomic among accumulates, element by element.")
+          released,
+          "Combines `data` with the target's memory by `reduction`, atomically per element among "
+          "accumulates.")
       .def("fetch_and_add", &MemoryWindow::fetch_and_add, py::arg("target"), py::arg("offset"),
-           py::arg("value"), released, "Of an int64: its value before.")
+           py::arg("value"), released, "Adds to an int64. Returns its former value.")
       .def("compare_and_swap", &MemoryWindow::compare_and_swap, py::arg("target"),
            py::arg("offset"), py::arg("expected"), py::arg("desired"), released)
       .def(
@@ -100,9 +102,9 @@ void bind_memory_window(py::module_& m) {
                 window, target, shared ? WindowLockKind::shared : WindowLockKind::exclusive);
           },
           py::arg("target"), py::kw_only(), py::arg("shared") = false,
-          "A context in which nobody else holds the part of that rank, or others that share it.")
+          "Context in which no other rank holds the target's part, or only others that share it.")
       .def("flush", &MemoryWindow::flush, py::arg("target"), released,
-           "What this rank put into the part is there.")
+           "Completes this rank's writes to the target's part.")
       .def("bytes", &MemoryWindow::bytes, py::arg("rank"))
       .def_property_readonly("local", &MemoryWindow::local, "This rank's part, as bytes.");
 }

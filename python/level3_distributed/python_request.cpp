@@ -18,7 +18,7 @@ class DoneRequest final : public Request {
   [[nodiscard]] bool done() override { return true; }
 };
 
-/// Waits as the object in Python does.
+/// Waits as the Python object does.
 class PythonRequest final : public Request {
  public:
   explicit PythonRequest(const py::object& call) : call_(call) {}
@@ -27,7 +27,7 @@ class PythonRequest final : public Request {
     try {
       wait();
     } catch (const std::exception&) {
-      // Whoever cares has waited.
+      // A caller that needs the result has waited.
     }
   }
   void wait() override {
@@ -52,10 +52,10 @@ std::unique_ptr<Request> request_of(const py::object& given, const std::string& 
   if (py::hasattr(given, "wait") && py::hasattr(given, "done")) {
     return std::make_unique<PythonRequest>(given);
   }
-  throw TypeError(fmt::format(
-      "{} returned {}; expected None where all is done, or what is under way: an object with "
-      "wait() and done(), such as start_all_reduce gives",
-      who, std::string(py::repr(given))));
+  throw TypeError(
+      fmt::format("{} returned {}; expected None if it is done, or else an object with wait() and "
+                  "done(), such as start_all_reduce returns",
+                  who, std::string(py::repr(given))));
 }
 
 Reduction reduction_of(const std::string& name) {

@@ -14,8 +14,8 @@
 namespace d5::python {
 namespace {
 
-/// This rank's gradients, which `exchange` makes those of all when backpropagation is over; where
-/// the scheme has a `step` of its own, that does it after the run.
+/// This rank's gradients, which `exchange` turns into those of all ranks after backpropagation; a
+/// scheme with a `step` of its own does so after the run.
 class PythonExchange final : public GradientDecorator {
  public:
   PythonExchange(std::shared_ptr<GradientSource> inner, const std::shared_ptr<Communicator>& ranks,
@@ -56,7 +56,7 @@ class PythonExchange final : public GradientDecorator {
   std::shared_ptr<PythonReference> self_;
 };
 
-/// A scheme written in Python.
+/// A scheme in Python.
 class PythonScheme final : public DistributedOptimizer {
  public:
   PythonScheme(const py::object& self, std::shared_ptr<ThreeStepOptimizer> optimizer,
@@ -69,10 +69,10 @@ class PythonScheme final : public DistributedOptimizer {
         begin_test_(has("begin_test")),
         end_test_(has("end_test")) {
     if (!step_ && !has("exchange")) {
-      throw TypeError(fmt::format(
-          "the scheme {} has no method exchange(share), which makes this rank's gradients those of "
-          "all ranks, and no step(batch) that does it",
-          std::string(py::str(py::type::of(self).attr("__name__")))));
+      throw TypeError(
+          fmt::format("the scheme {} has no method exchange(share), which turns this rank's "
+                      "gradients into those of all ranks, and no step(batch) that does so",
+                      std::string(py::str(py::type::of(self).attr("__name__")))));
     }
     local().add_gradient_layer(
         ThreeStepOptimizer::GradientLayer::exchanged,
@@ -111,11 +111,11 @@ class PythonScheme final : public DistributedOptimizer {
       const LeaseScope step("a step");
       const py::object outputs = self_->object.attr("step")(LentBatch(batch, step.lease()));
       if (!py::isinstance<py::dict>(outputs)) {
-        throw TypeError(fmt::format(
-            "the scheme {}: step(batch) gave {}, expected the network's outputs, a dict as "
-            "run_gradients gives it",
-            std::string(py::str(py::type::of(self_->object).attr("__name__"))),
-            std::string(py::repr(outputs))));
+        throw TypeError(
+            fmt::format("the scheme {}: step(batch) gave {}, expected the network's outputs, a "
+                        "dict as run_gradients returns it",
+                        std::string(py::str(py::type::of(self_->object).attr("__name__"))),
+                        std::string(py::repr(outputs))));
       }
       outputs_ = to_values(py::reinterpret_borrow<Values>(outputs));
       return outputs_;

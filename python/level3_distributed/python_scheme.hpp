@@ -8,7 +8,8 @@
 
 namespace d5::python {
 
-/// Of an object of d5.DistributedOptimizer. Throws: TypeError for one without `exchange`.
+/// Makes a scheme from an object of d5.DistributedOptimizer. Throws: TypeError if it has no
+/// `exchange`.
 [[nodiscard]] std::shared_ptr<DistributedOptimizer> to_scheme(
     const py::object& self, std::shared_ptr<ThreeStepOptimizer> optimizer,
     std::shared_ptr<Communicator> ranks);

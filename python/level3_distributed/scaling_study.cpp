@@ -10,11 +10,12 @@
 namespace d5::python {
 namespace {
 
-/// The records of a run on so many ranks, by a scheme, strong or weak, from a seed.
+/// Runs a training on that many ranks, by a scheme, strong or weak, with a seed. Returns its
+/// records.
 using TrainAtPoint =
     py::typing::Callable<std::vector<Measurement>(int, std::string, std::string, std::uint64_t)>;
 
-/// What it raises is a failed run.
+/// An exception is a failed run.
 TrainAt training_of_python(const TrainAtPoint& train, const std::string& subject) {
   const auto held = std::make_shared<PythonReference>(train);
   return [held, subject](const ScalingPoint& point, std::uint64_t seed) {
@@ -67,15 +68,15 @@ void bind_scaling_study(py::module_& m) {
   m.def(
       "scaling_summary", [](const std::vector<Measurement>& rows) { return scaling_summary(rows); },
       py::arg("rows"),
-      "A row a point of d5.scale: throughput, efficiency, bytes, and what a run reached.");
+      "A row per point of d5.scale: throughput, efficiency, bytes, and the results of its runs.");
   m.def(
       "scaling_plot", [](const std::vector<Measurement>& rows) { return scaling_plot(rows); },
-      py::arg("rows"), "Throughput over ranks, beside perfect scaling from the fewest.");
+      py::arg("rows"), "Throughput over ranks, beside perfect scaling from the fewest ranks.");
   m.def(
       "scaling_table", [](const std::vector<Measurement>& rows) { return scaling_table(rows); },
       py::arg("rows"),
-      "Of rows of trainings on several numbers of ranks: each time with speed-up, efficiency, and "
-      "the share of communication.");
+      "From rows of trainings on several numbers of ranks: each time with speed-up, efficiency, "
+      "and the share of communication.");
 }
 
 }  // namespace d5::python

@@ -87,7 +87,7 @@ ResourcesUsed resources_used(const StartedCall& call) {
 
 }  // namespace
 
-StartedCall::~StartedCall() {  // without the GIL where its start has failed
+StartedCall::~StartedCall() {  // without the GIL if its start failed
   std::optional<py::gil_scoped_release> released;
   if (PyGILState_Check() != 0) released.emplace();
   request.reset();
@@ -97,32 +97,34 @@ void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
   const auto released = py::call_guard<py::gil_scoped_release>();
   const RankCounts equal;
   py::class_<StartedCall>(m, "StartedCall",
-                          "A call that is under way: its tensors are d5's until it is done. On all "
-                          "ranks in one order, as blocking calls.")
+                          "A call in progress: its tensors belong to d5 until it is done. All "
+                          "ranks start calls in one order, like blocking calls.")
       .def("wait", &StartedCall::wait, released)
-      .def("done", &StartedCall::done, released, "Whether it is complete; asking moves it on.")
+      .def("done", &StartedCall::done, released, "Whether it is complete; asking advances it.")
       .def("wait_for", &StartedCall::wait_for, py::arg("seconds"), released,
-           "Waits no longer than that: whether it is complete.")
+           "Waits at most that long. Returns whether it is complete.")
       .def_property_readonly(
           "received",
           [](const StartedCall& call) {
             return std::pair(call.received.from, call.received.elements);
           },
-          "Of a receive that is complete: the rank that sent, and how many elements.")
-      .def_property_readonly("used", &resources_used,
-                             "Of a call with resources (Communicator.with_options) that is "
-                             "complete: what it ran with, "
-                             "and what was ignored of them, with the reason; otherwise None.");
+          "Sender and number of elements of a completed receive.")
+      .def_property_readonly(
+          "used", &resources_used,
+          "Resources of a completed call with resources (Communicator.with_options): what it ran "
+          "with, and what was ignored, with the reason; else None.");
   communicator
       .def("start_all_reduce", &start_all_reduce, py::arg("tensor"), py::arg("reduction") = "sum",
-           released, "In place; `reduction`: sum, maximum or minimum.")
+           released, "Reduces in place; `reduction`: sum, maximum or minimum.")
       .def("start_broadcast", &start_broadcast, py::arg("tensor"), py::arg("root") = 0, released)
       .def("start_all_gather", &start_all_gather, py::arg("mine"), py::arg("all"),
            py::arg("counts") = equal, released,
-           "`all` gets every rank's `mine`; `counts` are the elements of each, where they differ.")
-      .def("start_reduce_scatter", &start_reduce_scatter, py::arg("all"), py::arg("mine"),
-           py::arg("reduction") = "sum", py::arg("counts") = equal, released,
-           "`all` holds a part for each rank; `mine` gets this one's, reduced.")
+           "Gathers every rank's `mine` into `all`; `counts` are the numbers of elements of each, "
+           "if they differ.")
+      .def(
+          "start_reduce_scatter", &start_reduce_scatter, py::arg("all"), py::arg("mine"),
+          py::arg("reduction") = "sum", py::arg("counts") = equal, released,
+          "Reduces `all`, which holds a part for each rank, and puts this rank's part into `mine`.")
       .def("start_gather", &start_gather, py::arg("mine"), py::arg("all"), py::arg("root") = 0,
            released, "`all` is None elsewhere than on `root`.")
       .def("start_scatter", &start_scatter, py::arg("all"), py::arg("mine"), py::arg("root") = 0,
@@ -133,17 +135,17 @@ void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
       .def("start_send", &start_send, py::arg("tensor"), py::arg("to"), py::arg("tag") = 0,
            released)
       .def("start_receive", &start_receive, py::arg("tensor"), py::arg("source"),
-           py::arg("tag") = 0, released, "From any rank where `source` is -1.")
+           py::arg("tag") = 0, released, "Receives from any rank if `source` is -1.")
       .def(
           "scale_local",
           [](Communicator& ranks, Tensor tensor, double factor) {
             ranks.scale_local(tensor, factor);
           },
-          py::arg("tensor"), py::arg("factor"), released, "This rank's own, in place.")
+          py::arg("tensor"), py::arg("factor"), released, "Scales this rank's tensor in place.")
       .def("split", &Communicator::split, py::arg("color"), py::arg("order") = 0, released,
-           "The group of the ranks with the same `color`; None for one below 0. A collective.")
+           "Group of the ranks with the same `color`; None for a negative one. A collective.")
       .def("group", &Communicator::group, py::arg("ranks"), released,
-           "The group of these ranks, in this order. A collective of them alone.");
+           "Group of these ranks, in this order. A collective of them alone.");
 }
 
 }  // namespace d5::python

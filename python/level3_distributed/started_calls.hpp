@@ -10,7 +10,7 @@
 
 namespace d5::python {
 
-/// A request with all that has to outlive it.
+/// A request, with everything that has to outlive it.
 class StartedCall {
  public:
   explicit StartedCall(std::shared_ptr<Communicator> ranks, Tensor data = {}, Tensor result = {})
@@ -35,10 +35,10 @@ class StartedCall {
 
 using CommunicatorClass = py::class_<Communicator, std::shared_ptr<Communicator>>;
 
-/// The calls of a communicator that are under way when they return.
+/// Binds the non-blocking calls of a communicator.
 void bind_started_calls(py::module_& m, CommunicatorClass& communicator);
 void bind_scaling_study(py::module_& m);
-/// What may be said of them: `with_options`.
+/// Binds options for them: `with_options`.
 void bind_call_options(CommunicatorClass& communicator);
 
 }  // namespace d5::python

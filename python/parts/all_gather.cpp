@@ -11,9 +11,9 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kAllGatherHelp =
-    R"(An algorithm of all-gather: d5.AllGather("ring"); base of one written in Python, whose
+    R"(An algorithm of all-gather: d5.AllGather("ring"); base class of algorithms in Python, whose
 `start(ranks, mine, all, counts)` puts every rank's `mine` into `all`, one after the other; `counts` are
-the elements of each where they differ, or empty. What it returns is as of d5.AllReduce.)";
+the numbers of elements of each if they differ, or empty. The result of `start` is as in d5.AllReduce.)";
 
 class PythonAllGather final : public AllGather, public py::trampoline_self_life_support {
  public:
@@ -47,7 +47,7 @@ void register_all_gather(py::module_& m) {
                                               kAllGatherHelp)
       .def("start", &start_by_all_gather, py::arg("communicator").none(false), py::arg("mine"),
            py::arg("all"), py::arg("counts") = RankCounts(), released,
-           "`all` gets every rank's `mine`; under way when it returns.");
+           "Gathers every rank's `mine` into `all`; in progress when it returns.");
 }
 
 }  // namespace d5::python

@@ -11,16 +11,16 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kAllReduceHelp =
-    R"(An algorithm of all-reduce: d5.AllReduce("ring", segments=4); base of one written in Python.
+    R"(An algorithm of all-reduce: d5.AllReduce("ring", segments=4); base class of algorithms in Python.
 
     class Gathered(d5.AllReduce):
         def start(self, ranks, tensor, reduction="sum"):
             all = ranks.all_gather(tensor)
             tensor.numpy()[...] = all.numpy().sum(axis=0)
 
-In place, with the same bits on every rank. `start` returns None where it is done, or what is under way:
-an object with `wait()` and `done()`, such as `ranks.start_all_reduce(tensor)` gives. It runs on every
-rank, in one order. `reduction` is "sum", "maximum" or "minimum".)";
+It reduces in place, with the same bits on every rank. `start` returns None if it is done, or else an object
+with `wait()` and `done()`, such as `ranks.start_all_reduce(tensor)` returns. All ranks call it in the same
+order. `reduction` is "sum", "maximum" or "minimum".)";
 
 class PythonAllReduce final : public AllReduce, public py::trampoline_self_life_support {
  public:
@@ -52,7 +52,8 @@ void register_all_reduce(py::module_& m) {
   bind_collective<AllReduce, PythonAllReduce>(m, all_reduces(), "AllReduce", "all_reduces",
                                               kAllReduceHelp)
       .def("start", &start_by_all_reduce, py::arg("communicator").none(false), py::arg("tensor"),
-           py::arg("reduction") = "sum", released, "In place, under way when it returns.");
+           py::arg("reduction") = "sum", released,
+           "Reduces in place; in progress when it returns.");
 }
 
 }  // namespace d5::python

@@ -14,20 +14,20 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kBatchStepHelp =
-    R"(A change of whole batches, in which samples meet; base of one written in Python.
+    R"(A change of whole batches, which may mix samples; base class of batch steps in Python.
 
     class Shuffled(d5.BatchStep):
         def run(self, batch, seed):
             order = np.random.default_rng(seed).permutation(len(batch["label"]))
             return {name: value.numpy()[order] for name, value in batch.items()}
 
-`batch` are tensors by name, for the call alone; `run` returns those that it changes. `seed` is another
-number for each batch, epoch and step. `fields(fields)` tells what comes out where these come in, both
-as {name: (type, shape)} without the batch's dimension, where that is something else.)";
+`batch` holds tensors by name, valid during the call alone; `run` returns those that it changes. `seed`
+differs for each batch, epoch and step. `fields(fields)` returns the fields after the step for those
+before it, both as {name: (type, shape)} without the batch dimension; define it if they differ.)";
 
 class PythonBatchStep final : public BatchStep, public py::trampoline_self_life_support {
  public:
-  /// Before all else, with the GIL.
+  /// Called before all else, with the GIL.
   void take(std::vector<Dataset::Field> in) {
     in_ = std::move(in);
     const py::function method = override_of(static_cast<const BatchStep*>(this), "fields");

@@ -11,8 +11,8 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kBroadcastHelp =
-    R"(An algorithm of broadcast: d5.Broadcast("binomial"); base of one written in Python, whose
-`start(ranks, tensor, root)` overwrites the tensor with that of rank `root`. What it returns is as of
+    R"(An algorithm of broadcast: d5.Broadcast("binomial"); base class of algorithms in Python, whose
+`start(ranks, tensor, root)` overwrites the tensor with that of rank `root`. The result of `start` is as in
 d5.AllReduce.)";
 
 class PythonBroadcast final : public Broadcast, public py::trampoline_self_life_support {
@@ -42,7 +42,7 @@ void register_broadcast(py::module_& m) {
   bind_collective<Broadcast, PythonBroadcast>(m, broadcasts(), "Broadcast", "broadcasts",
                                               kBroadcastHelp)
       .def("start", &start_by_broadcast, py::arg("communicator").none(false), py::arg("tensor"),
-           py::arg("root") = 0, released, "In place, under way when it returns.");
+           py::arg("root") = 0, released, "Broadcasts in place; in progress when it returns.");
 }
 
 }  // namespace d5::python

@@ -11,7 +11,7 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kContainerHelp =
-    R"(A format of files that hold samples, read at random; base of one written in Python.
+    R"(A file format for samples with random access; base class of containers in Python.
 
     class Npz(d5.Container):
         extension = "npz"
@@ -20,13 +20,13 @@ constexpr const char* kContainerHelp =
         def create(self, path, fields):
             return MyWriter(path, fields)                 # a d5.ContainerWriter
 
-What a sample's fields are (`fields`: {name: (type, shape)}), what it is called and each of its bytes
-come back as they were written. `files` are the shards, in order; one that cannot write has no `create`.)";
+A sample's fields (`fields`: {name: (type, shape)}), its name and each of its bytes are read back as they
+were written. `files` are the shards, in order. A container that cannot write has no `create`.)";
 
 constexpr const char* kWriterHelp =
-    R"(One file of samples while it is written; base of one written in Python, which has
-`add(name, sample)` (arrays by field), `finish()`, after which the file is there, whole, and `bytes()`:
-about what it would hold if it ended here.)";
+    R"(Writes one file of samples; base class of writers in Python, which have `add(name, sample)` (arrays by
+field), `finish()`, after which the file is complete, and `bytes()`: about the size that the file would have
+if it ended here.)";
 
 class PythonWriter final : public ContainerWriter, public py::trampoline_self_life_support {
  public:
@@ -66,7 +66,7 @@ class PythonContainer final : public Container, public py::trampoline_self_life_
       const py::object self = py::cast(static_cast<const Container*>(this));
       const py::object word = py::getattr(py::type::of(self), "extension");
       if (py::isinstance<py::str>(word)) return word.cast<std::string>();
-      throw_lacks_method(self, "extension", "a class attribute: how its files' names end");
+      throw_lacks_method(self, "extension", "a class attribute: the ending of its files' names");
     });
   }
   [[nodiscard]] std::shared_ptr<const Dataset> open(const std::vector<std::string>& files,
@@ -81,7 +81,7 @@ class PythonContainer final : public Container, public py::trampoline_self_life_
       const std::string& path, const std::vector<Dataset::Field>& fields) const override;
 };
 
-/// Passes on to the writer that the class made, and keeps it.
+/// Forwards to the writer that the class made, and keeps it.
 class HeldWriter final : public ContainerWriter {
  public:
   explicit HeldWriter(std::shared_ptr<ContainerWriter> writer) : writer_(std::move(writer)) {}
@@ -98,10 +98,10 @@ class HeldWriter final : public ContainerWriter {
 std::unique_ptr<ContainerWriter> PythonContainer::create(
     const std::string& path, const std::vector<Dataset::Field>& fields) const {
   return call_python([&]() -> std::unique_ptr<ContainerWriter> {
-    const py::object made = method_of<Container>(
-        this, "create",
-        "create(path, fields), which returns a d5.ContainerWriter; without it the "
-        "container is for reading")(path, words_of(fields));
+    const py::object made =
+        method_of<Container>(this, "create",
+                             "create(path, fields), which returns a d5.ContainerWriter; without it "
+                             "the container can only be read")(path, words_of(fields));
     auto writer = expected_part<ContainerWriter>(made, "a d5.ContainerWriter");
     if (auto* in_python = dynamic_cast<PythonWriter*>(writer.get())) in_python->take(fields);
     return std::make_unique<HeldWriter>(std::move(writer));

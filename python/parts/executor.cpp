@@ -12,7 +12,7 @@ std::shared_ptr<GraphExecutor> executor_of(const py::object& made) {
 
 }  // namespace
 
-/// Of a framework in Python, "FRAMEWORK:NAME".
+/// Adds executors of a framework in Python, "FRAMEWORK:NAME".
 void register_executor(py::module_&) {
   const auto make = [](const PythonEntry& entry, const Network& network, const ExecutorOptions&,
                        const PythonOptions& own) {

@@ -14,10 +14,10 @@
 namespace d5::python {
 namespace {
 
-/// An object of d5.GradientCompressor: every rank gets the messages of all.
+/// A d5.GradientCompressor in Python: every rank gets the messages of all.
 class CompressorInPython final : public GatheredCompressor {
  public:
-  /// With the GIL.
+  /// Call with the GIL.
   explicit CompressorInPython(const py::object& self) : self_(self) {
     for (const auto& [name, expected] : {std::pair("message_bytes", "message_bytes(elements)"),
                                          std::pair("compress", "compress(values, seed)"),

@@ -10,10 +10,10 @@
 namespace d5::python {
 namespace {
 
-/// An object of d5.GradientExchange.
+/// A d5.GradientExchange in Python.
 class ExchangeInPython final : public GradientExchange {
  public:
-  /// With the GIL.
+  /// Call with the GIL.
   ExchangeInPython(const py::object& self, std::shared_ptr<Communicator> ranks,
                    const std::shared_ptr<AllReduce>& all_reduce)
       : GradientExchange(std::move(ranks)), self_(self) {
@@ -61,17 +61,18 @@ std::shared_ptr<GradientExchange> exchange_of(const py::object& made,
 }  // namespace
 
 void register_gradient_exchange(py::module_& m) {
-  py::class_<GradientBucket>(m, "GradientBucket", "Neighbours in the memory of gradients.")
+  py::class_<GradientBucket>(m, "GradientBucket",
+                             "Parameters whose gradients are neighbours in memory.")
       .def_readonly("index", &GradientBucket::index,
-                    "In the order in which backpropagation finishes them.")
-      .def_readonly("begin", &GradientBucket::begin, "The first parameter of the network.")
-      .def_readonly("end", &GradientBucket::end, "Behind the last one.")
+                    "Index of the bucket, in the order in which backpropagation finishes them.")
+      .def_readonly("begin", &GradientBucket::begin, "Index of its first parameter in the network.")
+      .def_readonly("end", &GradientBucket::end, "Index after its last parameter.")
       .def_property_readonly(
           "data", [](const GradientBucket& bucket) { return bucket.data; },
-          "Their gradients as one tensor, padding between them included.");
-  py::class_<ExchangeStep>(m, "ExchangeStep", "What an exchange is told of the step.")
-      .def_readonly("number", &ExchangeStep::number, "The same on every rank.")
-      .def_readonly("weight", &ExchangeStep::weight, "What this rank's gradients count in the sum.")
+          "Its gradients as one tensor, with the padding between them.");
+  py::class_<ExchangeStep>(m, "ExchangeStep", "What an exchange knows about the step.")
+      .def_readonly("number", &ExchangeStep::number, "Number of the step, the same on every rank.")
+      .def_readonly("weight", &ExchangeStep::weight, "Weight of this rank's gradients in the sum.")
       .def_readonly("all", &ExchangeStep::all, "Whether all gradients are read.");
   const auto make = [](const PythonEntry& entry, std::shared_ptr<Communicator> ranks,
                        const std::shared_ptr<AllReduce>& all_reduce, const PythonOptions& own) {

@@ -5,7 +5,7 @@
 
 namespace d5::python {
 
-/// A function of the network and of the ends' names: it adds nodes.
+/// A loss is a function of the network and of the names of its ends, which adds nodes.
 void register_loss(py::module_&) {
   const auto make = [](const PythonEntry& entry, Network& network, const LossEnds& ends,
                        const PythonOptions& own) {

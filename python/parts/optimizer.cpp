@@ -8,7 +8,7 @@
 
 namespace d5::python {
 
-/// Anybody's, and those of a framework in Python, "FRAMEWORK/NAME".
+/// Adds general optimizers, and those of a framework in Python, "FRAMEWORK/NAME".
 void register_optimizer(py::module_&) {
   const auto make = [](const PythonEntry& entry, std::shared_ptr<GraphExecutor> executor,
                        std::string loss, const PythonOptions& own) {

@@ -11,14 +11,14 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kPartitionHelp =
-    R"(Makes several networks of one, a part for each rank; base of one written in Python.
+    R"(Cuts a network into parts, one for each rank; base class of partitions in Python.
 
     class Halves(d5.Partition):
         def cut(self, network, parts):
             nodes = len(network.nodes)
             return d5.cut_into_stages(network, [p * nodes // parts for p in range(parts)], batch=8)
 
-Every node, parameter and output is in one part.)";
+Each node, parameter and output belongs to exactly one part.)";
 
 class PythonPartition final : public Partition, public py::trampoline_self_life_support {
  public:
@@ -51,8 +51,9 @@ void register_partition(py::module_& m) {
       py::arg("network"), py::arg("starts"), py::kw_only(), py::arg("batch") = 1,
       py::arg("dims") = std::map<std::string, std::int64_t>(),
       py::call_guard<py::gil_scoped_release>(),
-      "A d5.NetworkPart a stage of nodes that follow each other; `starts` are the places of each "
-      "stage's first node, from 0 on. `batch` and `dims` are open sizes, as of random_inputs.");
+      "Cuts the network into stages of consecutive nodes, and returns a d5.NetworkPart for each; "
+      "`starts` are the indices of each stage's first node, from 0 on. `batch` and `dims` are open "
+      "sizes, as in random_inputs.");
 }
 
 }  // namespace d5::python

@@ -12,16 +12,16 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kPipelineScheduleHelp =
-    R"(In which order the stages of a pipeline run micro-batches forward and backward; base of one written
-in Python.
+    R"(The order in which the stages of a pipeline run micro-batches forward and backward; base class of
+schedules in Python.
 
     class AllForwardFirst(d5.PipelineSchedule):
         def tasks(self, stage, stages, micro_batches):
             return [("forward", m) for m in range(micro_batches)] + \
                    [("backward", m) for m in range(micro_batches)]
 
-Of one stage: each micro-batch once forward and then once backward; stages run micro-batches of one pass
-in the same order.)";
+The tasks are those of one stage: each micro-batch once forward and later once backward. All stages run the
+micro-batches of one pass in the same order.)";
 
 using TaskWords = std::pair<std::string, int>;
 

@@ -11,9 +11,9 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kReduceScatterHelp =
-    R"(An algorithm of reduce-scatter: d5.ReduceScatter("ring"); base of one written in Python, whose
-`start(ranks, all, mine, reduction, counts)` reduces part r of `all` into rank r's `mine`; `counts` are
-the elements of each part where they differ, or empty. What it returns is as of d5.AllReduce.)";
+    R"(An algorithm of reduce-scatter: d5.ReduceScatter("ring"); base class of algorithms in Python, whose
+`start(ranks, all, mine, reduction, counts)` reduces part r of `all` into rank r's `mine`; `counts` are the
+numbers of elements of each part if they differ, or empty. The result of `start` is as in d5.AllReduce.)";
 
 class PythonReduceScatter final : public ReduceScatter, public py::trampoline_self_life_support {
  public:
@@ -51,7 +51,8 @@ void register_reduce_scatter(py::module_& m) {
                                                       "reduce_scatters", kReduceScatterHelp)
       .def("start", &start_by_reduce_scatter, py::arg("communicator").none(false), py::arg("all"),
            py::arg("mine"), py::arg("reduction") = "sum", py::arg("counts") = RankCounts(),
-           released, "`mine` gets this rank's part of `all`, reduced; under way when it returns.");
+           released,
+           "Reduces `all`, and puts this rank's part into `mine`; in progress when it returns.");
 }
 
 }  // namespace d5::python

@@ -11,15 +11,15 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kSampleCutHelp =
-    R"(Which samples of a data set each of several ranks reads; base of one written in Python.
+    R"(Distributes a data set's samples among ranks; base class of cuts in Python.
 
     class EveryOther(d5.SampleCut):
         def sampler(self, dataset, order, share, shares):
             return order(d5.subset(dataset, range(share, len(dataset) // shares * shares, shares)))
 
-`order(dataset)` makes the sampler that was asked for, of one rank's batch size. The attribute `is_even`
-says whether all ranks have as many batches, `is_complete` whether every sample is read by somebody in
-each epoch, as a test run has to.)";
+`order(dataset)` makes the requested sampler, with one rank's batch size. The attribute `is_even` says
+whether all ranks have equally many batches, `is_complete` whether every sample is read by some rank in
+each epoch, which a test run requires.)";
 
 class PythonSampleCut final : public SampleCut, public py::trampoline_self_life_support {
  public:

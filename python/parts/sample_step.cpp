@@ -17,16 +17,16 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kSampleStepHelp =
-    R"(One step on the way from what a data set holds to what a network is fed, sample by sample; base of
-one written in Python.
+    R"(One preprocessing step from a data set's samples to a network's inputs, sample by sample; base class of
+sample steps in Python.
 
     class Invert(d5.SampleStep):
         def run(self, sample, seed):
             return 255 - sample.numpy()
 
-`sample` is one field's tensor, for the call alone; `seed` is another number for each sample, epoch and
-step: all that is random comes of it. `describe(dtype, shape)` tells type and shape of what comes out,
-where they are not those of what goes in; -1 is an open dimension.)";
+`sample` is one field's tensor, valid during the call alone. `seed` differs for each sample, epoch and step;
+all randomness derives from it. `describe(dtype, shape)` returns type and shape of the result, if they differ
+from the sample's; -1 is an open dimension.)";
 
 class PythonSampleStep final : public SampleStep, public py::trampoline_self_life_support {
  public:
@@ -49,7 +49,7 @@ class PythonSampleStep final : public SampleStep, public py::trampoline_self_lif
       const Tensor lent = Tensor::borrow({in.dtype, Shape(in.dims())}, in.data);
       const Tensor out = to_tensor(method(HeldTensor{lent, step.lease(), true}, seed));
       if (out.dtype() == DType::string) {
-        throw Unsupported("a step in Python gives numbers; text is for steps in C++");
+        throw Unsupported("a step in Python returns numbers; text is for steps in C++");
       }
       const SampleView into = run.output(out.dtype(), out.shape().dims());
       if (into.bytes() > 0) std::memcpy(into.data, out.raw(), into.bytes());
@@ -57,7 +57,7 @@ class PythonSampleStep final : public SampleStep, public py::trampoline_self_lif
   }
 };
 
-/// A run of one step alone, whose result is a tensor.
+/// Runs one step alone, whose result is a tensor.
 class SingleRun final : public StepRun {
  public:
   SingleRun(Tensor in, RandomStream& random, Memory* memory)
@@ -110,10 +110,9 @@ void register_sample_step(py::module_& m) {
              const std::vector<std::int64_t>& shape) {
             return words_of(self.describe({dtype_from_name(dtype), Shape(shape)}));
           },
-          py::arg("dtype"), py::arg("shape"),
-          "Type and shape of what comes out where such a sample goes in.")
+          py::arg("dtype"), py::arg("shape"), "Type and shape of the result for such a sample.")
       .def("run", &run_alone, py::arg("sample"), py::arg("seed") = 0,
-           "What comes out where this one goes in.");
+           "Runs the step on one sample.");
   let_derive(step);
   add_part_kind<SampleStep>(sample_steps(), "SampleStep", "sample step");
   bind_by_name<SampleStep>(m, sample_steps(), "sample_step", "sample_steps");

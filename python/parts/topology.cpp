@@ -31,20 +31,21 @@ Rows rows_of(const MixingMatrix& matrix) {
 
 }  // namespace
 
-/// A function of the number of ranks.
+/// A topology is a function of the number of ranks.
 void register_topology(py::module_& m) {
-  py::class_<MixingMatrix>(m, "MixingMatrix",
-                           "W of decentralized training: of the values of rank j, rank i takes "
-                           "W[i][j]. Symmetric, rows sum to 1, nothing negative, connected.")
+  py::class_<MixingMatrix>(
+      m, "MixingMatrix",
+      "Mixing matrix W of decentralized training: rank i weights the values of rank j by W[i][j]. "
+      "Symmetric, rows sum to 1, nonnegative, connected.")
       .def(py::init(&matrix_of), py::arg("rows"))
       .def_static("metropolis", &MixingMatrix::metropolis, py::arg("ranks"), py::arg("edges"),
-                  "Of a graph without direction: W[i][j] = 1 / (1 + the larger number of "
-                  "neighbours of i and j).")
+                  "Metropolis weights of an undirected graph: W[i][j] = 1 / (1 + the larger degree "
+                  "of i and j).")
       .def("lazy", &MixingMatrix::lazy, "(I + W) / 2.")
       .def("neighbors", &MixingMatrix::neighbors, py::arg("rank"))
       .def_property_readonly("rows", &rows_of)
       .def_property_readonly("second_eigenvalue", &MixingMatrix::second_eigenvalue,
-                             "What is left of disagreement after each mixing.");
+                             "Factor by which each mixing reduces disagreement.");
   const auto make = [](const PythonEntry& entry, int ranks, const PythonOptions& own) {
     return entry.make(own, &matrix_of_python, py::make_tuple(ranks));
   };
@@ -55,7 +56,8 @@ void register_topology(py::module_& m) {
       [](const std::string& name, int ranks, const Options& options) {
         return topologies().at(name).make(ranks, to_settings(options));
       },
-      py::arg("name"), py::arg("ranks"), "Who mixes with whom, of so many ranks.");
+      py::arg("name"), py::arg("ranks"),
+      "Makes the mixing matrix of a topology for that many ranks.");
   m.def("topologies", [] { return topologies().names(); });
 }
 

@@ -13,7 +13,7 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kTransformHelp =
-    R"(Makes a network another one that computes the same; base of one written in Python.
+    R"(Transforms a network into an equivalent one; base class of transforms in Python.
 
     class WithoutIdentity(d5.Transform):
         def apply(self, network):
@@ -23,10 +23,10 @@ constexpr const char* kTransformHelp =
                 network.redirect({node.outputs[0]: node.inputs[0]})
             return f"removed {len(found)} Identity" if found else ""
 
-`apply` edits the network, and returns what it did in words: "" or None where nothing was changed. The
-attribute `keeps` says what stays the same: "gradients"
-(outputs, and gradients of parameters, but for rounding), "outputs" (of inference) or "rounded";
-`enters_graphs`, whether it is applied to the graphs that nodes hold, too.)";
+`apply` edits the network and returns what it did in words: "" or None if nothing was changed. The attribute
+`keeps` says what stays the same: "gradients" (outputs, and gradients of parameters, but for rounding),
+"outputs" (of inference) or "rounded"; `enters_graphs` says whether it is also applied to graphs within
+nodes.)";
 
 const std::map<std::string, Keeps>& kept_words() {
   static const std::map<std::string, Keeps> all{
@@ -43,7 +43,7 @@ class PythonTransform final : public Transform, public py::trampoline_self_life_
       if (told.is_none()) return {.what = ""};
       if (py::isinstance<py::str>(told)) return {.what = told.cast<std::string>()};
       throw_returned(py::cast(static_cast<const Transform*>(this)), "apply", told,
-                     "what it did in words, or None where nothing was changed");
+                     "what it did in words, or None if nothing was changed");
     });
   }
   [[nodiscard]] Keeps keeps() const override {
@@ -75,7 +75,7 @@ void register_transform(py::module_& m) {
             const py::gil_scoped_release released;
             return self.apply(network).what;
           },
-          py::arg("network"), "Edits the network; what was done, in words.");
+          py::arg("network"), "Edits the network; returns what was done, in words.");
   let_derive(transform);
   add_part_kind<Transform>(transforms(), "Transform");
   m.def(
@@ -83,7 +83,7 @@ void register_transform(py::module_& m) {
       [](const std::string& name, const Options& options) {
         return transforms().at(name).make(to_settings(options));
       },
-      py::arg("name"), "One by its name; its options are keywords.");
+      py::arg("name"), "Makes a transform by its name; its options are keywords.");
 }
 
 }  // namespace d5::python

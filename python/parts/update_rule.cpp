@@ -11,10 +11,10 @@ namespace {
 
 using RuleOptions = GroupedOptions<PythonOptions>;
 
-/// The optimizer of a rule in Python: its groups, what it remembers, its masters.
+/// The optimizer of a rule in Python: its groups, slots and master copies.
 class PythonRuleOptimizer final : public SlottedOptimizer {
  public:
-  /// `first` is the rule of parameters in no group. With the GIL.
+  /// `first` is the rule of parameters in no group. Call with the GIL.
   PythonRuleOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
                       const RuleOptions& options, const SharedEntry& entry, const PythonRule& first)
       : SlottedOptimizer(std::move(executor), std::move(loss), first.slots(), shapes_of(first)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine's own ranks are predicted to take, beside what they take.
+// Predictions for this machine's own ranks, beside measurements of them.
 #include "d5/prediction/training/local_prediction.hpp"
 
 #include <pybind11/typing.h>
@@ -17,7 +17,7 @@
 namespace d5::python {
 namespace {
 
-/// A function of Python's, of numbers of ranks and of launches, which may be destroyed anywhere.
+/// A Python function of numbers of ranks and of launches, which may be destroyed without the GIL.
 template <class Result, class... Numbers>
 std::function<Result(Numbers...)> guarded(
     const py::typing::Callable<Result(Numbers...)>& function) {
@@ -27,7 +27,7 @@ std::function<Result(Numbers...)> guarded(
   };
 }
 
-/// The curve, and where `timeline` is given a step of the most ranks.
+/// The curve; if `timeline` is given, also a step on the most ranks.
 std::pair<PredictedCurve, std::optional<Timeline>> predict_local(
     const py::typing::Callable<TrainingProfile(int, int)>& profile,
     const py::typing::Callable<NetworkDescription(int)>& network,
@@ -77,15 +77,15 @@ void bind_local_prediction(py::module_& m) {
   m.def("_predict_local", &predict_local, py::arg("profile"), py::arg("network"), py::arg("steps"),
         py::arg("timeline"), py::arg("ranks"), py::arg("batch"), py::arg("scheme"),
         py::arg("scaling"), py::arg("wire"), py::arg("launches"),
-        "With measure=[...]: d5.predict.");
+        "Implements d5.predict with measure=[...].");
   m.def("_steps_of_launch", &steps_of_launch, py::arg("steps"), py::arg("launches"),
-        "Of each of several launches that share the steps.");
+        "Steps of each of several launches that share the steps.");
   m.def("measure_steps", &measured_steps, py::arg("model"), py::arg("batch"), py::kw_only(),
         py::arg("scheme") = kRingScheme, py::arg("framework") = "reference",
         py::arg("steps") = usual.steps, py::arg("warm_up") = usual.warm_up,
         py::arg("optimizer") = usual.optimizer, py::arg("group") = py::none(),
-        "Seconds of each step of training a model or recipe, of the slowest rank, on all ranks of "
-        "the job or of a group: what a prediction is held against. A collective.");
+        "Seconds of each training step of a model or recipe, on the slowest rank, over all ranks "
+        "of the job or of a group: a measurement to compare a prediction with. A collective.");
   m.def(
       "predicted_timeline",
       [](const TrainingProfile& profile, const NetworkDescription& network, int ranks,
@@ -96,12 +96,12 @@ void bind_local_prediction(py::module_& m) {
       },
       py::arg("profile"), py::arg("network"), py::arg("ranks"), py::arg("batch"), py::kw_only(),
       py::arg("scheme") = kRingScheme,
-      "What simulated ranks do in a few steps, in virtual time, as a d5.Timeline: `d5 predict "
+      "Simulates a few steps in virtual time, and returns them as a d5.Timeline: `d5 predict "
       "--trace`.");
   m.def("measured_above_predicted", &measured_above_predicted, py::arg("measured"),
         py::arg("predicted"),
-        "One step of each timeline, of the ranks that both have, beginning at 0; each has spans "
-        "\"step\".");
+        "One step of each timeline, for the ranks that both have, starting at 0; both need spans "
+        "named \"step\".");
 }
 
 }  // namespace d5::python

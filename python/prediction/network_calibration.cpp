@@ -28,7 +28,7 @@ NetworkCalibration calibrated(const std::string& name, int repetitions, std::int
   return result;
 }
 
-/// A held-out time as Python's pickle keeps it.
+/// A held-out time in a form that can be pickled.
 using HeldOutState = std::tuple<std::string, int, std::int64_t, double, double>;
 using CalibrationState = std::tuple<NetworkDescription, std::vector<HeldOutState>>;
 
@@ -65,16 +65,15 @@ RowDicts rows_of_calibration(const NetworkCalibration& calibration) {
 void bind_network_calibration(py::module_& m) {
   const CalibrationOptions usual;
   py::class_<NetworkCalibration>(m, "NetworkCalibration",
-                                 "A network that was fitted to messages between ranks.")
+                                 "A network description that was fitted to messages between ranks.")
       .def_readonly("network", &NetworkCalibration::network)
-      .def(
-          "held_out", &rows_of_calibration,
-          "A dict a measurement that the fit has not seen: what, ranks, bytes, the seconds that it "
-          "took (measured) and that the network says (predicted), error.")
+      .def("held_out", &rows_of_calibration,
+           "A dict per held-out measurement: what, ranks, bytes, measured and predicted seconds, "
+           "error.")
       .def_property_readonly(
           "spread",
           [](const NetworkCalibration& calibration) { return calibration.network.spread.value; },
-          "How far messages are off, as a share; above 0.5 something else ran meanwhile.")
+          "Relative error of messages; above 0.5 something else ran at the same time.")
       .def("table",
            [](const NetworkCalibration& calibration) { return calibration_table(calibration); })
       .def(py::pickle(&calibration_state, &calibration_of_state))
@@ -83,7 +82,8 @@ void bind_network_calibration(py::module_& m) {
       });
   m.def("_calibrate", &calibrated, py::arg("name"), py::kw_only(),
         py::arg("repetitions") = usual.repetitions, py::arg("least_bytes") = usual.least_bytes,
-        py::arg("most_bytes") = usual.most_bytes, py::arg("group") = py::none(), "d5.calibrate.");
+        py::arg("most_bytes") = usual.most_bytes, py::arg("group") = py::none(),
+        "Implements d5.calibrate.");
 }
 
 }  // namespace d5::python

@@ -24,7 +24,7 @@ Id add(OperationGraph& graph, const std::string& name, const std::string& kind, 
                    after);
 }
 
-/// By id: name, kind, rank, lane, seconds.
+/// Operations by id: name, kind, rank, lane, seconds.
 py::typing::Dict<py::int_, py::object> operations_of(const OperationGraph& graph) {
   py::typing::Dict<py::int_, py::object> operations;
   for (const Id id : graph.ids()) {
@@ -50,23 +50,23 @@ OperationGraph training_graph(const TrainingProfile& profile, std::int64_t batch
 }  // namespace
 
 void bind_operation_graph(py::module_& m) {
-  py::class_<OperationSchedule>(m, "OperationSchedule", "When each operation runs, in s.")
-      .def_readonly("seconds", &OperationSchedule::seconds, "When the last is over.")
-      .def_readonly("begin", &OperationSchedule::begin, "By id.")
-      .def_readonly("end", &OperationSchedule::end, "By id.")
-      .def_readonly("order", &OperationSchedule::order, "Ids, as they begin.");
-  py::class_<OperationGraph>(m, "OperationGraph",
-                             "What has to be done, by whom, how long each takes, and what waits "
-                             "for what.")
+  py::class_<OperationSchedule>(m, "OperationSchedule", "Times of operations, in s.")
+      .def_readonly("seconds", &OperationSchedule::seconds, "End of the last operation.")
+      .def_readonly("begin", &OperationSchedule::begin, "Begin of each operation, by id.")
+      .def_readonly("end", &OperationSchedule::end, "End of each operation, by id.")
+      .def_readonly("order", &OperationSchedule::order, "Ids in the order in which they begin.");
+  py::class_<OperationGraph>(
+      m, "OperationGraph",
+      "Operations with their lanes and times, and the dependencies between them.")
       .def(py::init<std::string>(), py::arg("name") = "")
       .def("add", &add, py::arg("name"), py::arg("kind"), py::arg("seconds"),
            py::arg("after") = std::vector<Id>{}, py::kw_only(), py::arg("lane") = "compute",
-           py::arg("rank") = 0, py::arg("priority") = 0, "The id of a new operation.")
+           py::arg("rank") = 0, py::arg("priority") = 0, "Adds an operation. Returns its id.")
       .def("retime", &OperationGraph::retime, py::arg("id"), py::arg("seconds"))
       .def("remove", &OperationGraph::remove, py::arg("id"))
       .def("__len__", &OperationGraph::size)
       .def_property_readonly("operations", &operations_of,
-                             "By id: name, kind, rank, lane and seconds.")
+                             "Operations by id: name, kind, rank, lane and seconds.")
       .def("schedule", [](const OperationGraph& graph) { return schedule(graph); })
       .def(
           "critical_path",
@@ -74,7 +74,7 @@ void bind_operation_graph(py::module_& m) {
             CriticalPath path = critical_path(graph);
             return std::pair(path.seconds, std::move(path.operations));
           },
-          "Its seconds and its ids: the longest chain, lanes left out.")
+          "Seconds and ids of the critical path: the longest chain, ignoring lanes.")
       .def(
           "most_helpful",
           [](const OperationGraph& graph, double shorter) {
@@ -85,21 +85,22 @@ void bind_operation_graph(py::module_& m) {
             return gains;
           },
           py::arg("shorter") = 0.1,
-          "Ids, and by how many seconds the schedule is shorter if each is, most first.")
+          "Ids, with the seconds by which the schedule gets shorter if each of them does, most "
+          "first.")
       .def(
           "write",
           [](const OperationGraph& graph, const Path& path) { write_operation_graph(graph, path); },
-          py::arg("path"), ".dot, .svg, or JSON.")
+          py::arg("path"), "Writes a .dot, .svg or JSON file.")
       .def("__repr__", [](const OperationGraph& graph) {
         return fmt::format("<d5.OperationGraph {}: {} operations>", printable(graph.name()),
                            graph.size());
       });
   m.def(
       "read_operation_graph", [](const Path& path) { return read_operation_graph(path); },
-      py::arg("path"), "Of a file that OperationGraph.write made (JSON).");
+      py::arg("path"), "Reads a file that OperationGraph.write wrote (JSON).");
   m.def("training_graph", &training_graph, py::arg("profile"), py::arg("batch"), py::kw_only(),
         py::arg("ranks") = 1, py::arg("network") = std::nullopt, py::arg("algorithm") = "ring",
-        "A step of data-parallel training, rank 0's. Without a network sums take no time.");
+        "A step of data-parallel training on rank 0. Without a network, sums take no time.");
 }
 
 }  // namespace d5::python

@@ -34,22 +34,22 @@ void bind_overlap(py::module_& m) {
         return std::pair(best_settings_table(grid), single_settings_table(grid));
       },
       py::arg("source"), py::arg("base") = "2x256",
-      "The best setting of each row of a table 'model,batch,SETTING,...', or of what an overlap "
-      "search found (its file, or its rows); and what one setting for all rows loses.");
+      "The best setting of each row of a table 'model,batch,SETTING,...', or of an overlap search "
+      "(its file, or its rows); and the loss from one setting for all rows.");
   m.def(
       "overlap_map_table",
       [](const GridSource& source) {
         const auto* rows = std::get_if<std::vector<Measurement>>(&source);
         return overlap_map_table(rows ? *rows : read_results(std::get<Path>(source)).measurements);
       },
-      py::arg("source"), "Of the rows of an overlap map, or of the file that holds them.");
+      py::arg("source"), "A table of the rows of an overlap map, or of their file.");
   m.def(
       "compare_overlap_maps",
       [](const Path& first, const Path& second) {
         return compare_overlap_maps(read_results(first), read_results(second)).share();
       },
       py::arg("first"), py::arg("second"),
-      "The share of cells of two maps of one machine whose intervals meet.");
+      "Share of cells of two maps of one machine whose intervals overlap.");
 }
 
 }  // namespace d5::python

@@ -25,23 +25,23 @@ RowDicts buckets_of_step(const StepAccount& step) {
 
 void bind_overlap_account(py::module_& m) {
   py::class_<StepAccount>(m, "StepAccount",
-                          "What a rank did in one step, in s; the four parts sum to the step.")
-      .def_readonly("compute", &StepAccount::compute, "It computed, and nothing was under way.")
-      .def_readonly("overlap", &StepAccount::overlap, "Both.")
-      .def_readonly("communication", &StepAccount::communication, "It waited for a call.")
-      .def_readonly("idle", &StepAccount::idle, "Neither: before its computation began.")
+                          "Times of one rank in one step, in s; the four parts sum to the step.")
+      .def_readonly("compute", &StepAccount::compute, "Computation without communication.")
+      .def_readonly("overlap", &StepAccount::overlap, "Computation and communication at once.")
+      .def_readonly("communication", &StepAccount::communication, "Waiting for a call.")
+      .def_readonly("idle", &StepAccount::idle, "Neither: before the computation began.")
       .def_property_readonly("step", &StepAccount::step)
       .def("buckets", &buckets_of_step,
-           "A dict a call: label, when it was asked for, begun and ended, and how long the "
-           "computing thread waited for it (exposed_ns).")
+           "A dict per call: label, time of the request, begin and end, and how long the computing "
+           "thread waited for it (exposed_ns).")
       .def("__repr__", [](const StepAccount& step) {
         return fmt::format("<d5.StepAccount: {:.4g} s, {} calls>", step.step(),
                            step.buckets.size());
       });
   py::class_<OverlapRecorder, Event, std::shared_ptr<OverlapRecorder>>(
       m, "OverlapRecorder", py::multiple_inheritance(),
-      "Cuts each step of this rank into computation, communication and both at once: an event of a "
-      "trainer and of its ranks.\n\n"
+      "Divides each step of this rank into computation, communication and both at once: an event "
+      "for a trainer and for its ranks.\n\n"
       "    recorder = d5.OverlapRecorder()\n"
       "    d5.world().add_event(recorder)\n"
       "    trainer.add_event(recorder)   # or begin_step, begin_compute and end_step by hand\n"
@@ -54,7 +54,7 @@ void bind_overlap_account(py::module_& m) {
       .def_property_readonly("steps",
                              [](const OverlapRecorder& recorder) { return recorder.steps(); })
       .def("clear", &OverlapRecorder::clear);
-  m.def("account_table", &account_table, py::arg("steps"), "The means over steps, a row.");
+  m.def("account_table", &account_table, py::arg("steps"), "Means over steps, as a row.");
 }
 
 }  // namespace d5::python

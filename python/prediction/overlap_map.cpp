@@ -116,17 +116,18 @@ void bind_overlap_map(py::module_& m) {
   m.def("_overlap_map", &map_overlap, py::arg("kernels"), py::kw_only(), py::arg("model"),
         py::arg("batch"), py::arg("scale"), py::arg("framework"), py::arg("resources"),
         py::arg("all_reduce"), py::arg("bytes"), py::arg("pairs"), py::arg("most_seconds"),
-        py::arg("say"), py::arg("group") = py::none(), "d5.overlap_map.");
+        py::arg("say"), py::arg("group") = py::none(), "Implements d5.overlap_map.");
   m.def("_overlap_search", &search_overlap, py::arg("models"), py::kw_only(), py::arg("batch"),
         py::arg("resources"), py::arg("buckets"), py::arg("all_reduce"), py::arg("framework"),
         py::arg("rounds"), py::arg("steps_per_block"), py::arg("most_seconds"), py::arg("out"),
-        py::arg("resume"), py::arg("say"), py::arg("group") = py::none(), "d5.overlap_search.");
+        py::arg("resume"), py::arg("say"), py::arg("group") = py::none(),
+        "Implements d5.overlap_search.");
   m.def(
       "study_kernel_cases",
       [](const std::string& scale) { return study_kernel_cases(kernel_scale(scale)); },
       py::arg("scale") = "l2",
-      "The operators of a published study of communication beside kernels, as CASE lines; their "
-      "data in the cache l2 or l3, in memory, or as large as the study's (full).");
+      "Operators of a published study of communication beside kernels, as CASE lines; their data "
+      "fits the cache l2 or l3, is in memory, or is as large as in the study (full).");
   m.def(
       "overlap_map_plots",
       [](const std::vector<Measurement>& rows) { return overlap_map_plots(rows); }, py::arg("rows"),
@@ -134,7 +135,7 @@ void bind_overlap_map(py::module_& m) {
   m.def(
       "overlap_parts_table",
       [](const std::vector<Measurement>& rows) { return overlap_parts_table(rows); },
-      py::arg("rows"), "Where a step's time goes, of the rows of an overlap search.");
+      py::arg("rows"), "Breakdown of a step's time, from the rows of an overlap search.");
 }
 
 }  // namespace d5::python

@@ -6,7 +6,7 @@
 
 namespace d5::python {
 
-// One function a file of this folder, which has its name.
+// One function per file of this folder, with the file's name.
 void bind_training_profile(py::module_& m);
 void bind_scaling_prediction(py::module_& m);
 void bind_local_prediction(py::module_& m);
@@ -20,9 +20,9 @@ void bind_overlap_account(py::module_& m);
 using SharedRanks = std::shared_ptr<Communicator>;
 inline constexpr const char* kRingScheme = "consistent_decentralized:all_reduce=ring";
 
-/// "weak" or "strong". Throws: ValueError for another word.
+/// Reads "weak" or "strong". Throws: ValueError for another word.
 [[nodiscard]] PredictedScaling predicted_scaling(const std::string& word);
-/// By words of schemes; `wire`: whether messages are those of a modelled wire. Throws: ValueError.
+/// Reads a scheme's words; `wire` says whether messages follow a modelled wire. Throws: ValueError.
 [[nodiscard]] SimulatedTrainingOptions simulated_training(std::int64_t batch,
                                                           const std::string& scheme,
                                                           const std::string& wire);

@@ -47,8 +47,8 @@ PredictedCurve predict_cluster(const TrainingProfile& profile, const NetworkDesc
 }
 
 void bind_networks(py::module_& m) {
-  py::class_<NetworkDescription>(m, "NetworkDescription",
-                                 "What joins machines: figures, each with its source.")
+  py::class_<NetworkDescription>(
+      m, "NetworkDescription", "Description of a cluster's network: figures, each with its source.")
       .def(py::init([](std::string name, double latency, double bandwidth, std::int64_t hosts,
                        const std::string& source) {
              NetworkDescription network;
@@ -60,7 +60,7 @@ void bind_networks(py::module_& m) {
            }),
            py::arg("name"), py::arg("latency"), py::arg("bandwidth"), py::kw_only(),
            py::arg("hosts") = 1'000'000, py::arg("source") = "given",
-           "Latency in s, bandwidth of a host's port in bytes a second.")
+           "Latency in s, bandwidth of a host's port in bytes/s.")
       .def_readonly("name", &NetworkDescription::name)
       .def_readonly("summary", &NetworkDescription::summary)
       .def_property_readonly("latency",
@@ -77,10 +77,10 @@ void bind_networks(py::module_& m) {
         return fmt::format("<d5.NetworkDescription {}>", printable(one.name));
       });
   m.def("network_description", &load_network_description, py::arg("name_or_file"),
-        "One that d5 carries (\"ethernet-10g\"), or a YAML file.");
+        "Loads a built-in description (\"ethernet-10g\"), or a YAML file.");
   m.def("network_of_wire", &network_of_wire, py::arg("wire"),
-        "Of \"50us,1GB/s\": a port of this latency and bandwidth at each rank, as d5.with_wire "
-        "delays messages.");
+        "Makes a network from \"50us,1GB/s\": a port of this latency and bandwidth at each rank, "
+        "as d5.with_wire delays messages.");
   m.def("network_descriptions", &carried_networks);
 }
 
@@ -97,7 +97,7 @@ SimulatedTrainingOptions simulated_training(std::int64_t batch, const std::strin
   SimulatedTrainingOptions training;
   training.batch = batch;
   training.scheme = entry_of_words("distributed optimizer", scheme);
-  if (!wire.empty()) {  // it carries what is sent, whether or not somebody waits for it
+  if (!wire.empty()) {  // a modelled wire sends eagerly: no message waits for its receive
     training.simulation.eager_bytes = std::numeric_limits<std::int64_t>::max();
   }
   return training;
@@ -105,24 +105,25 @@ SimulatedTrainingOptions simulated_training(std::int64_t batch, const std::strin
 
 void bind_scaling_prediction(py::module_& m) {
   bind_networks(m);
-  py::class_<PredictedPoint>(m, "PredictedPoint", "One number of ranks. Units: s, bytes.")
+  py::class_<PredictedPoint>(m, "PredictedPoint",
+                             "Prediction for one number of ranks. Units: s, bytes.")
       .def_readonly("ranks", &PredictedPoint::ranks)
-      .def_readonly("batch", &PredictedPoint::batch, "Of a rank.")
+      .def_readonly("batch", &PredictedPoint::batch, "Batch size of a rank.")
       .def_readonly("step", &PredictedPoint::step)
       .def_property_readonly("step_interval",
                              [](const PredictedPoint& point) {
                                return std::pair(point.step_interval.low, point.step_interval.high);
                              })
       .def_readonly("baseline", &PredictedPoint::baseline,
-                    "The step by closed formulas; NaN: there are none.")
-      .def_readonly("throughput", &PredictedPoint::throughput, "Samples a second of all ranks.")
+                    "Step time by closed formulas; NaN: there are none.")
+      .def_readonly("throughput", &PredictedPoint::throughput, "Samples per second of all ranks.")
       .def_readonly("efficiency", &PredictedPoint::efficiency)
       .def_readonly("alpha", &PredictedPoint::alpha)
       .def_readonly("exposed", &PredictedPoint::exposed)
       .def_readonly("bytes", &PredictedPoint::bytes)
       .def_readonly("bound_by", &PredictedPoint::bound_by)
       .def_readonly("measured", &PredictedPoint::measured,
-                    "Steps on so many real ranks; empty: none were measured.")
+                    "Measured steps on that many real ranks; empty: not measured.")
       .def_readonly("mistrusted", &PredictedPoint::mistrusted);
   py::class_<PredictedCurve>(m, "PredictedCurve", "A scaling curve.")
       .def_readonly("model", &PredictedCurve::model)
@@ -141,10 +142,12 @@ void bind_scaling_prediction(py::module_& m) {
         py::arg("batch"), py::kw_only(),
         py::arg("scheme") = "consistent_decentralized:all_reduce=ring",
         py::arg("strategies") = std::vector<std::string>{}, py::arg("scaling") = "weak",
-        py::arg("wire") = "", py::arg("trace") = py::none(), "On a cluster: d5.predict.");
-  m.def("prediction_table", &prediction_table, py::arg("curves"), "Curves side by side.");
+        py::arg("wire") = "", py::arg("trace") = py::none(),
+        "Predicts a cluster; implements d5.predict.");
+  m.def("prediction_table", &prediction_table, py::arg("curves"),
+        "A table of curves, side by side.");
   m.def("prediction_plot", &prediction_plot, py::arg("curves"),
-        "Samples a second over ranks: perfect, predicted, by formula, and measured where it was.");
+        "Samples per second over ranks: perfect, predicted, by formula, and measured points.");
   m.def("prediction_strategies", [] { return prediction_strategies().names(); });
 }
 

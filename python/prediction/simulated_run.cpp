@@ -18,8 +18,8 @@
 namespace d5::python {
 namespace {
 
-/// ("compute", s), ("all_reduce", bytes), ("barrier",), ("send", bytes, rank), ("receive", bytes,
-/// rank).
+/// A step of a simulated rank: ("compute", s), ("all_reduce", bytes), ("barrier",), ("send", bytes,
+/// rank), ("receive", bytes, rank).
 using WorkStep = py::typing::Tuple<py::object, py::ellipsis>;
 using WorkOfRank = py::typing::Callable<std::vector<WorkStep>(int, int)>;
 
@@ -108,12 +108,12 @@ void bind_simulated_run(py::module_& m) {
   m.def("run_simulated", &run_work_simulated, py::arg("ranks"), py::arg("network"), py::arg("work"),
         py::kw_only(), py::arg("all_reduce") = "ring", py::arg("model") = "ports",
         py::arg("most_wall_seconds") = 0.0,
-        "Simulated ranks in virtual time: work(rank, ranks) gives the steps of each, which are "
-        "(\"compute\", seconds), (\"all_reduce\", bytes), (\"barrier\",), (\"send\", bytes, "
-        "rank), (\"receive\", bytes, rank). A dict: seconds until the last is done, of each "
-        "(rank_seconds), messages, largest_bytes, stopped (why it ended early), wall_seconds. "
-        "Algorithms run as they are, on data that takes no memory; where all wait it raises a "
-        "CommunicationError with each one's call.");
+        "Runs simulated ranks in virtual time: work(rank, ranks) returns the steps of each: "
+        "(\"compute\", seconds), (\"all_reduce\", bytes), (\"barrier\",), (\"send\", bytes, rank), "
+        "(\"receive\", bytes, rank). Returns a dict: seconds until the last rank is done, the same "
+        "for each rank (rank_seconds), messages, largest_bytes, stopped (why it ended early), "
+        "wall_seconds. Algorithms run their real code, on data that takes no memory. A deadlock "
+        "raises a CommunicationError with each rank's call.");
 }
 
 }  // namespace d5::python

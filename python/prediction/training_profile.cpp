@@ -42,13 +42,14 @@ py::typing::List<py::object> pieces_of(const TrainingProfile& profile, std::int6
 }  // namespace
 
 void bind_training_profile(py::module_& m) {
-  py::class_<TrainingProfile>(m, "TrainingProfile",
-                              "What a training step is made of, and how long each piece takes.")
+  py::class_<TrainingProfile>(m, "TrainingProfile", "Pieces of a training step, with their times.")
       .def_readonly("model", &TrainingProfile::model)
       .def_readonly("framework", &TrainingProfile::framework)
       .def_readonly("threads", &TrainingProfile::threads)
-      .def_readonly("copies", &TrainingProfile::copies, "That ran at once; samples are of all.")
-      .def_readonly("mistrusted", &TrainingProfile::mistrusted, "Reasons; empty: none.")
+      .def_readonly("copies", &TrainingProfile::copies,
+                    "Number of copies that ran at once; samples are of all.")
+      .def_readonly("mistrusted", &TrainingProfile::mistrusted,
+                    "Reasons to mistrust it; empty: none.")
       .def_property_readonly("batches",
                              [](const TrainingProfile& profile) {
                                std::vector<std::int64_t> sizes;
@@ -64,7 +65,8 @@ void bind_training_profile(py::module_& m) {
           },
           py::arg("batch"), "Seconds of a step; interpolated between profiled batch sizes.")
       .def("pieces", &pieces_of, py::arg("batch"),
-           "In the order in which they run: name, kind, seconds, and the gap before, in seconds.")
+           "Pieces in the order in which they run: name, kind, seconds, and the gap before, in "
+           "seconds.")
       .def("table",
            [](const TrainingProfile& profile) { return profile_table(profile, Format::table); })
       .def(
@@ -84,14 +86,14 @@ void bind_training_profile(py::module_& m) {
   m.def("profile", &profile, py::arg("model"), py::arg("batches"), py::kw_only(),
         py::arg("framework") = "reference", py::arg("steps") = 30, py::arg("warm_up") = 3,
         py::arg("optimizer") = ProfileOptions{}.optimizer, py::arg("group") = py::none(),
-        "Observes training steps of a model or recipe, on every rank of the job, or of a group, at "
+        "Profiles training steps of a model or recipe, on every rank of the job, or of a group, at "
         "once.");
   m.def(
       "joined_launches",
       [](const std::vector<TrainingProfile>& launches) { return joined_launches(launches); },
       py::arg("launches"),
-      "One profile of those that several launches of a training made, one after the other, as `d5 "
-      "profile --launches` does: processes differ by more than their steps do.");
+      "Joins the profiles of several launches of a training, as `d5 profile --launches` does, "
+      "because processes differ by more than their steps do.");
   m.def(
       "profile_from_cost",
       [](const std::string& model, std::int64_t batch, double step_seconds) {
@@ -99,10 +101,11 @@ void bind_training_profile(py::module_& m) {
         return profile_from_cost(model, {.batch = batch, .step_seconds = step_seconds});
       },
       py::arg("model"), py::arg("batch"), py::arg("step_seconds"),
-      "Runs nothing: each operator has its share of a known time by its FLOP.");
+      "Makes a profile without running anything: each operator gets its share of a known time by "
+      "its FLOP.");
   m.def(
       "read_profile", [](const Path& path) { return read_training_profile(path); }, py::arg("path"),
-      "Of `write`, or of `d5 profile --out`.");
+      "Reads a file of `write`, or of `d5 profile --out`.");
 }
 
 }  // namespace d5::python

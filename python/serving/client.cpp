@@ -21,7 +21,8 @@ auto asked(const ServingClient& client, const Call& call) {
 }  // namespace
 
 void bind_client(py::module_& m) {
-  py::class_<ServingClient>(m, "_ServingClient", "Asks a server; d5.Client reads its answers.")
+  py::class_<ServingClient>(m, "_ServingClient",
+                            "Sends requests to a server; d5.Client reads its answers.")
       .def(py::init([](const std::string& address, const std::string& token,
                        const std::string& certificates) {
              return ServingClient(address, {.token = token, .certificates = certificates});

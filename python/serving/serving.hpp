@@ -5,7 +5,7 @@
 
 namespace d5::python {
 
-// One function a file of this folder, which has its name.
+// One function per file of this folder, with the file's name.
 void bind_client(py::module_& m);
 
 }  // namespace d5::python

@@ -64,7 +64,7 @@ def test_an_array_that_does_not_lie_at_its_elements_is_copied():
 
 @pytest.mark.parametrize("kind", ["datetime64[s]", "longdouble"])
 def test_a_type_that_d5_lacks_is_refused(kind):
-    with pytest.raises(d5.TypeError, match="is no tensor"):
+    with pytest.raises(d5.TypeError, match="cannot become a tensor"):
         d5.Tensor(np.zeros(2, kind))
 
 

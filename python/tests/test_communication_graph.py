@@ -119,7 +119,7 @@ print("staged")
 
 
 def test_schedules_are_tried_without_ranks():
-    # Of k stages and m micro-batches (k - 1) / (m + k - 1) is idle.
+    # With k stages and m micro-batches, (k - 1) / (m + k - 1) of the time is idle.
     for schedule in ("gpipe", "1f1b"):
         assert d5.try_schedule(schedule, 4, 8).bubble == pytest.approx(3 / 11)
     assert d5.try_schedule("gpipe", 4, 8).most_in_flight == [8, 8, 8, 8]

@@ -16,7 +16,7 @@ import d5
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
 
-# What would take long, in less time.
+# Replacements that make slow examples faster.
 SHORTER = {
     '"training": {"epochs": 2, "seed": 1}': '"training": {"epochs": 1, "most_batches": 3, "seed": 1}',
     "runs=5": "runs=2",

@@ -46,7 +46,7 @@ def test_parts_in_python_are_of_them_too_and_so_is_what_they_become():
 
 
 def test_what_trains_a_network_is_no_rule_for_another():
-    with pytest.raises(d5.TypeError, match="trains its own network already"):
+    with pytest.raises(d5.TypeError, match="already trains its own network"):
         d5.optimizer(d5.optimizer("sgd", executor()), executor())
 
 
@@ -93,7 +93,7 @@ def test_three_steps_in_python_are_those_in_cpp(tmp_path):
     assert ours.hyper_parameters == {"learning_rate": 0.01}
     for batch, _ in zip(batches, range(5)):
         np.testing.assert_allclose(ours.step(batch)["loss"], theirs.step(batch)["loss"], rtol=1e-5)
-    # What it remembers is in its state, and a rule that was given it goes on with the same bits.
+    # Its state holds what it remembers, and a rule with that state continues with the same bits.
     state = ours.state()
     assert any("conv1" in name for name in state)
     again, network = Momentum(), d5.model("lenet", with_loss=True, seed=1)

@@ -197,7 +197,7 @@ def test_a_sampler_that_is_read_ahead_may_not_be_moved_by_its_own_next(change):
     next_of(sampler)
     given.set()
     assert tried.wait(20)
-    with pytest.raises(ValueError, match=r"sampler Moving: it was moved or changed by its own next\(\)"):
+    with pytest.raises(ValueError, match=r"sampler Moving: its own next\(\), which a read-ahead thread calls, moved or changed it"):
         next_of(sampler)
 
 

@@ -62,7 +62,7 @@ def test_onnx_sees_a_model_with_training_information(tmp_path):
     assert set(bindings.values()) <= outputs and "loss" in outputs
     types = [(node.domain, node.op_type) for node in info.algorithm.node]
     assert ("ai.onnx.preview.training", "Gradient") in types and ("d5", "Update") in types
-    # What the standard calls the training graph passes ONNX's checker as a graph of its own.
+    # The standard's training graph passes ONNX's checker as a graph of its own.
     for field in ("node", "input", "output", "initializer"):
         getattr(model.graph, field).extend(getattr(info.algorithm, field))
     onnx.checker.check_model(model)

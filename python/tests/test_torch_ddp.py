@@ -41,7 +41,7 @@ if ranks.size > 1:
 for hook in ("float16", "power_sgd", "post_local"):
     options = {"hook": hook} if hook == "float16" else {"hook": hook, "begin_at": 2}
     over = {name: trained(*scheme("torch_ddp", backend=name, **options))[0] for name in ("gloo", "d5")}
-    # Of two, sums are the same in any order; torch's own of 16 bits round as ours.
+    # Sums of two are the same in any order; torch's 16-bit sums round like ours.
     assert over["d5"] == pytest.approx(over["gloo"], rel=1e-6), hook
     assert ranks.size == 1 or over["d5"][3:] != ours[3:]  # the hook does something
     assert over["d5"] == pytest.approx(ours, rel=0.2), hook  # six steps from the same beginning

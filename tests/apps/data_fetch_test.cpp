@@ -120,7 +120,7 @@ TEST_CASE("a mirror may be a folder, and one that has other files is not believe
             .status == 0);
   fs::create_directories(folder / "wrong");
   d5::testing::write(folder / "wrong/train-images-idx3-ubyte.gz", "no images");
-  // The known mirrors are tried next: they are out of reach behind a proxy that is none.
+  // The known mirrors are tried next: they are out of reach behind a proxy that does not exist.
   const auto run =
       run_d5("data fetch mnist --to " + (folder / "to") + " --mirror file://" + (folder / "wrong"),
              "env https_proxy=http://127.0.0.1:1 http_proxy=http://127.0.0.1:1");

@@ -140,7 +140,7 @@ TEST_CASE("Ctrl-C ends a conversion and leaves what was there") {
   rows_of("data convert " + std::string(kPoints) + " " + (folder / "a.tar"));
   const auto before = folder.names();
   const std::string old = testing::content_of(folder / "a.tar");
-  // Two gigabytes of random numbers: far from done when it is told to end.
+  // Two gigabytes of random numbers: far from done when it is interrupted.
   const BackgroundRun run("data convert 'synthetic:fields=x float32 100x100 normal:size=50000' " +
                               (folder / "a.tar") + " --quiet",
                           "/dev/null");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What networks are fed on the command line: of a test folder, of files, and of d5's making.
+// Inputs of networks on the command line: from a test folder, from files, and random.
 #include "core/files/zip.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/core/results/results.hpp"

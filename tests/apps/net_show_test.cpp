@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program tells of networks, and makes of them, without measuring.
+// Commands that show or convert networks without measuring.
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/program_run.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `d5 train` does to the calls between ranks.
+// Options of `d5 train` for the calls between ranks.
 #include <catch2/catch.hpp>
 #include <string>
 

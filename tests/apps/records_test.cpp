@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a record says of its run: a command that runs it again, and one number.
+// Records: a command that runs them again, and one number.
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -212,7 +212,7 @@ TEST_CASE("compare says that one file is of ring and one of MPI's all-reduce") {
 
 TEST_CASE("the number that is judged is printed, in every format, with criterion, seed and rate") {
   const TrainingJob job = three_epochs();
-  // Of three test runs neither the last nor the median is the best.
+  // Among three test runs, neither the last nor the median is the best.
   const std::string file = job / "results.json";
   REQUIRE(run_d5(job.train("results.json")).status == 0);
   const Results results = read_results(file);

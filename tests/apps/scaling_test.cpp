@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What starts ranks by itself.
+// Commands that start ranks themselves.
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>

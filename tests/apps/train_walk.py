@@ -144,7 +144,7 @@ CASES = [
 TOGETHER = Case("together", "--save DIR/net.onnx --checkpoint DIR/ck --checkpoint-every 2 --trace DIR/trace.json "
                 "--metrics communication_time,top_k_accuracy:k=2 --check-calls --loader-threads 2 --timeout 50s",
                 ["net.onnx", "ck", "trace.json"], then="mean")
-# What cannot be done, by scheme and option (regular expressions), and words that say so.
+# Unsupported combinations by scheme and option (regular expressions), and words of the message.
 REFUSED = [
     ("(?!consistent_.*centralized|hogwild).*", "lbfgs", "choose"),
     ("hogwild", "wire|delay", "no wire is modelled and no fault is injected"),
@@ -309,7 +309,7 @@ def differs_from_mean(place):
         return "" if alike else "--save has another network than the ranks' center"
     for name, value in saved.items():
         mine = [part[f"parameter/{name}"].astype(numpy.float64) for part in parts]
-        # Of two numbers a mean in float32 is off by a rounding.
+        # A float32 mean of two numbers has a rounding error.
         if not numpy.allclose(value, sum(mine) / len(mine), rtol=2e-7, atol=1e-10):
             return f"--save has another '{name}' than the mean of the ranks' checkpoints"
     return ""

@@ -10,7 +10,7 @@ namespace d5::testing {
 /// Starts two ranks.
 inline constexpr const char* kMpirun = "mpirun --oversubscribe -np 2";
 
-/// What a `TrainingJob` may have otherwise.
+/// Options of a `TrainingJob`.
 struct FewSteps {
   std::string dataset = {};  ///< further settings, each after a comma
   std::string training = "epochs: 1, most_batches: 6";

@@ -53,7 +53,7 @@ TEST_CASE("what is saved is what another training begins with") {
   REQUIRE(run.status == 0);
   const Results first = read_results(job / "first.json"),
                 second = read_results(job / "second.json");
-  // Where the first one ended, not where both would begin.
+  // It starts where the first one ended, not from the common beginning.
   CHECK(find(second, "loss").samples.front() < find(first, "loss").samples.front());
   CHECK_THAT(find(second, "loss").command, Contains(" --init " + file));
 }

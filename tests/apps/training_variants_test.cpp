@@ -97,7 +97,7 @@ TEST_CASE("a comparison makes every run and prints its verdict, whatever the rec
            condition_of(m, "accepted") == "at least 0.999, missed by 3 of 3 runs";
   });
   CHECK(joined == 2);
-  // By itself it is judged, and a second run that misses ends it.
+  // On its own it is judged, and a second run that misses ends it.
   const auto alone = run_d5(job.train("alone.json") + " --repeat 3");
   CHECK(alone.status == 1);
   CHECK(read_results(job / "alone.json").run->pieces.size() == 2);

@@ -81,7 +81,7 @@ Allocations from_line(const std::string& line) {
   return all;
 }
 
-/// What `look` finds. A case that throws is the business of `conformance`, a network is ours.
+/// The result of `look`. `conformance` handles a case that throws; a network must not throw.
 std::string answer(const std::string& name, bool is_case,
                    const std::function<Allocations()>& look) {
   try {

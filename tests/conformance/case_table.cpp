@@ -48,7 +48,7 @@ std::vector<std::string> operators_of(const std::string& folder) {
   return names;
 }
 
-/// What a case comes to that has no row of its own.
+/// The expected result of a case without a row of its own.
 Result by_operators(const std::vector<std::string>& operators,
                     const std::set<std::string>& without) {
   const auto first = std::ranges::find_if(

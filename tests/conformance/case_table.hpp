@@ -11,13 +11,14 @@ namespace d5::conformance {
 
 /// Test folders by name: "node/test_abs", and "older/node/test_abs" of an older release.
 using Cases = std::map<std::string, std::string>;
-/// What cases come to, by name.
+/// Results of cases, by name.
 using Outcomes = std::map<std::string, Result>;
 
 /// The test folders in `newest` and in `older`, which may be empty.
 [[nodiscard]] Cases find_cases(const std::string& newest, const std::string& older);
 
-/// What is expected of every case on one framework: a file that says what does not plainly pass.
+/// Expected results of every case on one framework: a file with the outcomes other than a plain
+/// pass.
 ///
 ///     # ...                                            a comment
 ///     passed: 1844 of 2036, names 01234567         all of the newest release that pass

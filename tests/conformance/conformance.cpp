@@ -135,7 +135,7 @@ void update(const Options& options, const Cases& cases, CaseTable table, const O
   write_table(options.table, options.framework, cases, table.expected);
 }
 
-/// What is written by --update alone: nothing is expected.
+/// For --update alone: nothing is expected.
 CaseTable first_table(const Cases& cases) {
   CaseTable table;
   table.faults.push_back("there is no table");

@@ -20,7 +20,7 @@ d5::TensorDataset samples() {
            {"text", d5::Tensor::vector(texts)}}};
 }
 
-/// How often a warm epoch allocates.
+/// The number of allocations in a warm epoch.
 std::size_t allocations(const std::string& container) {
   const d5::testing::TemporaryFolder folder;
   const auto format = d5::containers().at(container).make();

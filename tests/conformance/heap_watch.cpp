@@ -38,7 +38,7 @@ Frames first_frames;
 int first_size = 0;
 thread_local bool inside = false;
 
-/// Where a library's code lies, and how it counts.
+/// Address range of a library's code, and its counter.
 struct Library {
   std::uintptr_t begin, end;
   bool ours;       ///< d5's

@@ -6,11 +6,11 @@
 
 namespace d5::conformance {
 
-/// Counts the heap allocations that d5's libraries and plug-ins make while it lives, on all
-/// threads: whoever called `malloc` or `new`, C's and C++'s own libraries looked through. What a
-/// framework's library allocates for itself does not count. One at a time.
+/// Counts heap allocations by d5's libraries and plug-ins while it lives, on all threads: the
+/// caller of `malloc` or `new` counts, behind C's and C++'s own libraries. A framework library's
+/// own allocations do not count. One at a time.
 ///
-/// The program that uses it has its own `malloc`, which is why it can tell.
+/// The program that uses it defines its own `malloc`, which makes this possible.
 class HeapWatch {
  public:
   HeapWatch();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well benchmarks judge what they time: faults that are planted must be found, and rows of
-// frameworks as they are raise no alarm.
+// Tests how well benchmarks check what they time: planted faults must be found, and unchanged
+// frameworks must raise no alarm.
 //
 //   judging [FRAMEWORK...] [--seeds N] [--every N]
 //
@@ -74,7 +74,7 @@ d5::Network hyperbolic(std::uint64_t seed, std::int64_t width) {
   return network;
 }
 
-/// How many faults were missed.
+/// Returns the number of faults that were missed.
 int plant(const Options& options, const d5::testing::TemporaryFolder& folder) {
   struct Fault {
     const char* what;

@@ -83,7 +83,7 @@ Network scan() {
   return network;
 }
 
-/// How often a run over so many rows allocates that is like those before it.
+/// The number of allocations in a repeated run over that many rows.
 std::size_t allocations_of_scan(std::int64_t rows) {
   const auto executor = make_executor(scan());
   const ValueMap inputs{{"first", Tensor::zeros(DType::float32, {8})},
@@ -95,7 +95,7 @@ std::size_t allocations_of_scan(std::int64_t rows) {
   return heap.count();
 }
 
-/// How often a run allocates that is like those before it.
+/// The number of allocations in a repeated run.
 std::size_t allocations(const std::string& name, const Network& network) {
   const auto executor = make_executor(network);
   std::size_t found = 0;

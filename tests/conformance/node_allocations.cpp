@@ -80,7 +80,7 @@ bool run_node(const onnx::Node& node, Values& values, const OperatorRegistry& re
     return value.kind() == ValueKind::none || is_asked(value);
   });
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {
-    // What the plan left empty only running tells.
+    // Outputs that the plan leaves open are known only at run time.
     asked = asked && (!node.has_output(k) || is_asked(runner.output(k)));
   }
   runner.forward();

@@ -19,9 +19,9 @@ struct Allocations {
 /// Runs every node of the case in the folder `path` twice, forward and backward, with the kernels
 /// of `framework`, and watches the second run.
 ///
-/// What is not asked: shapes that only running tells, values that are no tensors (sequences,
-/// optionals), strings, which live on the heap, nodes that hold graphs, nodes that the framework
-/// does not support.
+/// Skips shapes that are known only at run time, values that are no tensors (sequences, optionals),
+/// strings, which are on the heap, nodes with graphs, and nodes that the framework does not
+/// support.
 [[nodiscard]] Allocations node_allocations(const std::string& path, const std::string& framework);
 
 /// Runs the built-in network `model` in training, batch 1, forward and backward, and watches the

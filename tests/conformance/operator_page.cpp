@@ -179,7 +179,7 @@ std::string page(const Rows& rows, const std::vector<std::string>& frameworks) {
   return text;
 }
 
-/// Of tests/level0_ops/ops/contrib_operators.txt: `OPERATOR: who writes it`.
+/// Rows of tests/level0_ops/ops/contrib_operators.txt: `OPERATOR: who writes it`.
 std::string contrib_rows(const Rows& rows, const fs::path& root) {
   std::string text = kContrib + head_of({"Operator", "Written by", "d5"}, "---|");
   for (const auto& line :

@@ -90,7 +90,7 @@ struct Count {
   int passed = 0, all = 0;
 };
 
-/// By the operators of the outermost graphs.
+/// Counts of cases by the operators of their outermost graphs.
 std::map<std::string, Count> conformance_of(const std::string& table, const std::string& folder) {
   const auto cases = conformance::find_cases(folder, "");
   std::map<std::string, Count> counts;
@@ -114,7 +114,7 @@ std::string line_of(const OperatorSupport& row) {
   return text.substr(text.find('\n') + 1);
 }
 
-/// What is tried in a process of its own: an operator that crashes has no types.
+/// Tries types in a process of its own: an operator that crashes supports none.
 void try_types(std::vector<OperatorSupport>& rows, const OperatorRegistry& registry,
                const std::map<std::string, std::vector<std::string>>& lines) {
   const auto answers = run_isolated(
@@ -178,8 +178,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: operator_support FRAMEWORK [--update]\n");
     return 2;
   }
-  // What oneDNN has depends on the processor: bfloat16 from AVX-512 on. The file tells what it has
-  // on every one.
+  // oneDNN's support depends on the processor: bfloat16 needs AVX-512. The file has what every
+  // processor supports.
   setenv("DNNL_MAX_CPU_ISA", "SSE41", 1);
   try {
     return run_support(argv[1], update);

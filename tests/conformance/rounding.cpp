@@ -115,8 +115,8 @@ class Trial {
         reference_(d5::make_executor(network.make(seed))),
         inputs_(d5::random_inputs(subject_->network(), {}, seed)) {}
 
-  /// How many tensors were judged wrongly; each is printed. An error is planted in one of them,
-  /// with every seed in another.
+  /// Returns the number of tensors that were judged wrongly, after printing each. Each seed plants
+  /// an error in another tensor.
   int run() {
     int wrong = 0;
     std::vector<Measurement> passed;

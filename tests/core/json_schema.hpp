@@ -14,7 +14,7 @@ class JsonSchema {
  public:
   explicit JsonSchema(nlohmann::json root) : root_(std::move(root)) {}
 
-  /// Where `value` breaks it, as "measurements/0/unit: ..."; empty if it is valid.
+  /// The first breach of the schema, as "measurements/0/unit: ..."; empty if `value` is valid.
   [[nodiscard]] std::string breach(const nlohmann::json& value) const {
     return breach(root_, value, "");
   }

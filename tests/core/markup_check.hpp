@@ -7,8 +7,8 @@
 
 namespace d5::testing {
 
-/// What is wrong with a document's tags, at its first place: one that is not closed, closes
-/// another, or has a quote that does not end. Empty if all is well.
+/// The first fault of a document's tags: one that is not closed, that closes another, or that has
+/// an unterminated quote. Empty if there is none.
 inline std::string breach_of_markup(const std::string& text) {
   const std::vector<std::string> alone = {"meta", "br", "!doctype"};
   std::vector<std::string> open;

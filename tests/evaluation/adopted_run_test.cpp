@@ -42,7 +42,7 @@ TEST_CASE("nothing of a run is adopted whose end is damaged") {
       spool->answers(run, "one", {});
       const auto connection = detail::open_sqlite(file, {});
       connection->run("PRAGMA foreign_keys = OFF");
-      connection->change(  // a trace that is none, after all else
+      connection->change(  // an invalid trace, after everything else
           "INSERT INTO piece (run, name, kind, number, count) VALUES ($1, 'z', 'trace', 999, 1)",
           {run});
     }

@@ -73,7 +73,7 @@ TEST_CASE("a system that remembers what it was asked is caught") {
     const auto [differ, ratio] = audit(caching, clock);
     CHECK(differ.status == Status::passed);
     CHECK(ratio.status == Status::failed);
-    CHECK_THAT(ratio.reason, Catch::Contains("remembered"));
+    CHECK_THAT(ratio.reason, Catch::Contains("cached results"));
   }
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("a system that answers otherwise when it is timed is caught") {
   const auto [differ, ratio] = audit(lying, clock);
   CAPTURE(honest, differ.reason);
   CHECK(ratio.status == Status::passed);
-  // Who lies from its first answer on is consistent: only the right answers tell.
+  // A system that cheats from its first answer on is consistent: only right answers reveal it.
   CHECK((differ.status == Status::failed) == (honest > 0));
   if (honest > 0) return;
   CHECK(differ.status == Status::mistrusted);

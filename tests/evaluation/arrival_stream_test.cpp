@@ -17,7 +17,7 @@ using d5::testing::TemporaryFolder;
 
 namespace {
 
-/// What is wrong with gaps whose distribution function is `cumulative`: each gap's place in it must
+/// The complaint about gaps with the distribution function `cumulative`: each gap's quantile must
 /// be uniform, and independent of its neighbours'.
 std::string complaint(ArrivalStream& stream, const std::function<double(double)>& cumulative) {
   detail::Uniformity places;

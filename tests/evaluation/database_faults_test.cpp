@@ -158,7 +158,7 @@ TEST_CASE("a database that another program does not let go of is an error, and n
     const auto database = EvaluationDatabase::open(any.address, {.wait_seconds = 0.05});
     const auto write = [&] { database->measurements("run1000", "p", some_records(1)); };
     CHECK_THROWS_AS(write(), IoError);
-    CHECK_THROWS_WITH(write(), Contains("another program is writing"));
+    CHECK_THROWS_WITH(write(), Contains("another program holds its lock"));
     CHECK(database->runs().size() == 1);  // reading needs nobody's leave
     holder->roll_back();
     CHECK_NOTHROW(write());

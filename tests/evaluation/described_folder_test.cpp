@@ -66,7 +66,8 @@ TEST_CASE("a folder without files, within a class's, or not there is refused") {
   std::filesystem::create_directories(folder / "a");
   CHECK_THROWS_WITH(described_folder(folder / "", "n"), Catch::Contains("has no files"));
   std::filesystem::create_directories(folder / "a/b");
-  CHECK_THROWS_WITH(described_folder(folder / "", "n"), Catch::Contains("within a class's"));
+  CHECK_THROWS_WITH(described_folder(folder / "", "n"),
+                    Catch::Contains("is a nested folder in a class"));
 }
 
 }  // namespace

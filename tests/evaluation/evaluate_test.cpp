@@ -32,7 +32,7 @@ const Measurement& record_of(const Results& results, const std::string& metric) 
 
 Results run(const testing::ToyEvaluation& toy) { return evaluate(evaluation_of(toy)); }
 
-/// What a sink was told.
+/// Records the calls of a sink.
 struct HeardSink final : EvaluationSink {
   std::vector<SampleAnswer> answered;
   std::vector<QueryRecord> asked;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written is read back to the bit, once, by SQLite and PostgreSQL alike.
+// Rows are read back to the bit, and exist once, with SQLite and PostgreSQL alike.
 #include "d5/evaluation/database/evaluation_database.hpp"
 
 #include <catch2/catch.hpp>
@@ -295,7 +295,7 @@ TEST_CASE("SQL reads, and only reads") {
     }
     CHECK_THROWS_AS(database->sql("SELECT nonsense FROM run"), ValueError);
     CHECK_THROWS_AS(database->sql("SELECT 1; SELECT 2"), ValueError);
-    // Who has seen enough says so by an error, and the database is there for the next.
+    // A reader stops by an exception, and the database is usable afterwards.
     int rows = 0;
     const std::string endless =
         "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 100000000) "

@@ -62,8 +62,8 @@ TEST_CASE("what a machine has not is said, each by itself") {
   wish.instruction_sets = {"avx2", "avx512f"};
   wish.device = "cuda:1";
   CHECK_THAT(why_unfit(wish, machine, {{"site", "y"}}),
-             Contains("it is x86_64, aarch64 is wanted") &&
-                 Contains("it has 2 cores, 3 are wanted") && Contains("of memory") &&
+             Contains("it is x86_64, but aarch64 is required") &&
+                 Contains("it has 2 cores, but 3 are required") && Contains("of memory") &&
                  Contains("no avx512f") && !Contains("no avx2") && Contains("no device cuda:1") &&
                  Contains("no label site=x"));
 }
@@ -76,7 +76,7 @@ TEST_CASE("a machine that is none of the systems skips all, with the reason") {
   REQUIRE(results.measurements.size() == 2);
   for (const Measurement& record : results.measurements) {
     CHECK(record.status == Status::skipped);
-    CHECK_THAT(record.reason, Contains("large@1.0.0-dev") && Contains("100000 are wanted"));
+    CHECK_THAT(record.reason, Contains("large@1.0.0-dev") && Contains("100000 are required"));
   }
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("a framework's manifest is resolved, and held to its version") {
   CHECK(fix_evaluation(manifest).key != key);
   for (const Measurement& record : evaluate(manifest).measurements) {
     CHECK(record.status == Status::unsupported);
-    CHECK_THAT(record.reason, Contains("f@1.0.0-dev wants reference >=999"));
+    CHECK_THAT(record.reason, Contains("f@1.0.0-dev requires reference >=999"));
   }
 }
 

@@ -153,7 +153,7 @@ TEST_CASE("a claim that was missed is known after a crash") {
   const auto records = records_by_name(results);
   CHECK_THAT(records.at("faulty top1 ")->reason, Contains("1 is claimed"));
   CHECK_THAT(records.at("faulty latency closed_loop")->reason, Contains("SIGSEGV"));
-  // The next process opens it anew: ten queries are answered before it would crash.
+  // The next process opens it again: ten queries are answered before it would crash.
   const Measurement& batched = *records.at("faulty latency batched");
   CHECK(batched.status == Status::mistrusted);
   CHECK_THAT(batched.reason, Contains("1 is claimed"));

@@ -147,7 +147,8 @@ TEST_CASE("a server's rate and bound are found by asking, and told") {
 }
 
 TEST_CASE("a server is asked as often as LoadGen needs to be sure with one late answer") {
-  // Of n answers, each late with probability 0.01, one or none is: less likely than 0.01.
+  // Whether at most one late answer of n is less likely than 0.01, if each is late with probability
+  // 0.01.
   const auto unlikely = [](std::int64_t n) {
     return std::pow(0.99, n) + double(n) * 0.01 * std::pow(0.99, n - 1) <= 0.01;
   };
@@ -251,7 +252,7 @@ TEST_CASE("mlperf.conf and a user's file say what the run does not") {
           {.log_folder = folder / "logs"});
   CHECK(result.samples_per_query == 4);
   CHECK(result.queries.size() == 120);
-  // Of mlperf.conf, for any model.
+  // The value in mlperf.conf, for any model.
   CHECK_THAT(text_of(folder / "logs/mlperf_log_summary.txt"),
              Catch::Contains("qsl_rng_seed : 2085463073848966840"));
 }

@@ -81,7 +81,7 @@ TEST_CASE("what is wrong is told with its place and the nearest word") {
   CHECK_THAT(faults_of(with(kModel, "size: 256", "size: many")),
              Contains("m.yaml:16:5:") && Contains("many"));
   CHECK_THAT(faults_of(with(kModel, "bytes: 12", "bytes: twelve")),
-             Contains("m.yaml:8:3: bytes: 'twelve' is no integer"));
+             Contains("m.yaml:8:3: bytes: 'twelve' is not an integer"));
   CHECK_THAT(faults_of(with(kModel, "bytes: 12", "bytes: -1")), Contains("m.yaml:8:3:"));
   CHECK_THAT(faults_of(with(kModel, "measure: top1", "measure: topp1")),
              Contains("m.yaml:22:27:") && Contains("did you mean 'top1'?"));

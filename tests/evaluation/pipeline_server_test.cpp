@@ -163,7 +163,7 @@ TEST_CASE("a batch waits for its queries, and for no more once they were all ask
                                     .at("batched")
                                     .make({{"batch", 10}})
                                     ->run(server, {.least_queries = 1, .performance_samples = 10});
-  // Of ten samples that are there at once four, four, and after `flush` two are a batch.
+  // Ten samples that arrive at once form batches of four, four, and, after `flush`, two.
   std::map<std::int32_t, int> sizes;
   for (const QueryRecord& query : result.queries) ++sizes[query.batch];
   CHECK(sizes == std::map<std::int32_t, int>{{2, 2}, {4, 8}});

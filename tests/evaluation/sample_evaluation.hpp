@@ -8,7 +8,7 @@
 
 namespace d5::testing {
 
-/// A cell whose 100 latencies are 1 to 100 times `seconds`: every percentile can be told by hand.
+/// A cell whose 100 latencies are 1 to 100 times `seconds`: every percentile can be found by hand.
 struct SampleCell {
   std::string framework;
   std::int64_t batch;
@@ -29,7 +29,8 @@ inline Measurement evaluation_record(const SampleCell& cell, const std::string& 
           .conditions = {{"dataset", identity("mnist")}, {"threads", identity(1)}}};
 }
 
-/// As an evaluation writes them: accuracy of 1000 samples, cold start, latencies, throughput.
+/// Records like those of an evaluation: accuracy of 1000 samples, cold start, latencies,
+/// throughput.
 inline std::vector<Measurement> records_of(const SampleCell& cell) {
   std::vector<double> right(1000, 0.0), latencies;
   for (std::size_t i = 0; i < std::size_t(cell.accuracy * 1000 + 0.5); ++i) right[i] = 1;

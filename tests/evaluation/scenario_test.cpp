@@ -98,7 +98,7 @@ TEST_CASE("a rate that nobody tells is half of what the system answers one after
   const auto told = std::ranges::find(result.measurements, "offered_rate", &Measurement::metric);
   REQUIRE(told != result.measurements.end());
   CHECK(told->samples.at(0) == Approx(25));
-  // So many come, and the queue that is half empty answers as many.
+  // As many arrive, and the half-loaded queue answers as many.
   CHECK(throughput(result) == Approx(25).epsilon(name == "bursts" ? 0.2 : 0.1));
   CHECK(result.queries.front().scheduled >= result.queries.front().begun - 20 * kMillisecond);
 }
@@ -240,7 +240,7 @@ TEST_CASE("a run of few queries loads the samples that it will ask for, and no o
   const auto loads = [&](const char* name, double least_seconds) {
     SimulatedSystem system(clock, [](auto) { return kMillisecond; });
     system.sample_count = 1000;
-    // Where no rate is said some queries are asked before.
+    // Without a rate, some queries are sent before.
     const auto settings = name == std::string("constant") ? Settings{{"rate", 100}} : Settings{};
     (void)run(name, settings, system,
               {.least_seconds = least_seconds, .least_queries = 10, .seed = 3, .clock = clock});

@@ -16,8 +16,8 @@
 
 namespace d5::testing {
 
-/// A model that tells red, green and blue pictures apart, with twelve of them: its answers can be
-/// told by hand. The network is the mean of each channel; class 0 is red.
+/// A model that distinguishes red, green and blue pictures, with twelve of them: its answers can be
+/// found by hand. The network is the mean of each channel; class 0 is red.
 class ToyEvaluation {
  public:
   static constexpr int kSamples = 12;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzzers of containers share: a sound file, damaged, opened and read to its end.
+// Common part of the containers' fuzzers: damage a valid file, open it and read it to its end.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzzer is: one file <name>_fuzz.cpp that defines these functions. `driver.cpp` has `main`.
+// A fuzzer is one file <name>_fuzz.cpp that defines these functions. `driver.cpp` has `main`.
 #pragma once
 
 #include <string>

@@ -5,7 +5,7 @@
 
 namespace d5::fuzz {
 
-/// What became of a case.
+/// The result of a case.
 struct Verdict {
   enum class Kind { done, refused, found };
   Kind kind = Kind::done;

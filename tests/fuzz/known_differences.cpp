@@ -52,7 +52,7 @@ bool has(const OperatorCase& op_case) {
   return has_number(op_case, of_kind);
 }
 
-/// Whether some integer of input `i`, of any input if there is none told, is `of_kind`.
+/// Whether some integer of input `i`, or of any input without a place, is `of_kind`.
 template <class F>
 bool has_integer(const OperatorCase& op_case, std::optional<std::size_t> place, F of_kind) {
   for (std::size_t i = 0; i < op_case.inputs.size(); ++i) {
@@ -100,7 +100,7 @@ bool has_no_range(const OperatorCase& op_case) {
   return !has_number(op_case, [](double x) { return std::fabs(x) > 1e-35; });
 }
 
-/// Of which ONNX does not say what becomes of results that they do not hold.
+/// Whether an input has bytes: ONNX does not define results that overflow them.
 bool has_bytes(const OperatorCase& op_case) {
   return std::ranges::any_of(op_case.inputs, [](const Value& value) {
     return value.is_tensor() && value.tensor().defined() &&

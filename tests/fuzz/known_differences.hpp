@@ -15,8 +15,8 @@ namespace d5::fuzz {
 /// lists of another length. What it computes then is nobody's result.
 [[nodiscard]] bool checks_less(const std::string& framework);
 
-/// By how much results of the case may differ beyond rounding, in units of the output: 1 where
-/// another order of the same steps rounds to the next integer.
+/// Allowed difference of the case's results beyond rounding, in units of the output: 1 if another
+/// order of the same steps rounds to the next integer.
 [[nodiscard]] double known_tolerance(const OperatorCase& op_case, const std::string& framework);
 
 }  // namespace d5::fuzz

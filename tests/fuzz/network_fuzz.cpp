@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What ctest takes for "skipped".
+/// Exit status that ctest takes for "skipped".
 constexpr int kSkipped = 4;
 
 const std::vector<std::string>& sound() {

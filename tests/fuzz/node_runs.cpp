@@ -21,7 +21,7 @@ Tensor ones_like(const Tensor& tensor) {
   return ones;
 }
 
-/// Where an input has a gradient, and an output is real.
+/// Runs backward, if an input has a gradient and an output is real.
 void run_backward(const OperatorRegistry& registry, const OperatorCase& op_case) {
   OperatorRunner runner(registry, op_case.node, op_case.inputs, Mode::training, Guard::on);
   bool has_gradient = false, has_direction = false;

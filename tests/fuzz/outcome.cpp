@@ -46,10 +46,11 @@ double largest(const Tensor& tensor) {
   return result;
 }
 
-/// Where they were built. Not openvino, which compiles for as long as the others run ten cases.
+/// Frameworks to compare with, if they were built. Not openvino, whose compilation takes as long as
+/// ten cases of the others.
 constexpr const char* kFrameworks = "torch,onednn,onnxruntime";
 
-/// Of integers, which are otherwise the same or not.
+/// Whether integers differ by at most `tolerance`; by default they must be equal.
 bool are_within(const Value& a, const Value& b, double tolerance) {
   if (!a.is_tensor() || !b.is_tensor() || a.tensor().desc() != b.tensor().desc()) return false;
   if (!is_integer(a.tensor().dtype())) return false;

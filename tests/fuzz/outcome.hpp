@@ -9,7 +9,7 @@
 
 namespace d5::fuzz {
 
-/// What a node or a network gave, or how it was refused.
+/// The outputs of a node or a network, or its refusal.
 struct Outcome {
   std::vector<Value> outputs = {};
   bool random = false;  ///< it draws random numbers, which differ from run to run
@@ -19,8 +19,8 @@ struct Outcome {
   std::string unstable = {};  ///< how the second run differed from the first
 };
 
-/// What `run` returns; an error that it throws as an outcome. Throws: ContractError, and what is no
-/// d5::Error.
+/// The result of `run`, with an error that it throws as an outcome. Throws: ContractError, and
+/// anything that is no d5::Error.
 [[nodiscard]] Outcome outcome_of(const std::function<Outcome()>& run);
 /// `run` twice; it returns the outputs.
 [[nodiscard]] Outcome twice(const std::vector<onnx::Node>& nodes,
@@ -36,8 +36,8 @@ struct Outcome {
 /// where they are there; loaded.
 [[nodiscard]] const std::vector<std::string>& frameworks_under_test();
 
-/// How `got` contradicts `expected`, or nothing: one is refused, or outputs differ by more than
-/// rounding, of integers by more than `tolerance`. `who` gave it.
+/// How `got` contradicts `expected`, or empty: one is refused, or outputs differ by more than
+/// rounding, integers by more than `tolerance`. `who` gave it.
 [[nodiscard]] std::string difference(const Outcome& expected, const Outcome& got,
                                      const std::string& who, double tolerance = 0);
 

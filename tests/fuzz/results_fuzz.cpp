@@ -28,7 +28,7 @@ const std::string& sound() {
   return text;
 }
 
-/// Where `text` would steer a terminal, or nothing. `rows`: line feeds end rows.
+/// The place at which `text` would control a terminal, or empty. `rows`: line feeds end rows.
 std::string steering(const std::string& text, std::string_view format) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);

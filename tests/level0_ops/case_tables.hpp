@@ -56,7 +56,7 @@ inline std::string operator_of(const std::string& line) {
   return line.substr(0, line.find_first_of(" @"));
 }
 
-/// What the tables of gradients say of one operator.
+/// An operator's row in the tables of gradients.
 struct GradientRow {
   std::vector<std::string> cases;
   std::vector<std::string> in_float32;  ///< cases that write float32 whatever they read

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of each framework's operators: the lines of framework_operators.txt, which are the
+// Cases for each framework's operators: the lines of framework_operators.txt, which are the
 // same for all, those of its own tests/operators.txt, and the lines on which the reference's
 // gradients are checked. What a framework does not do is in its folder:
 //

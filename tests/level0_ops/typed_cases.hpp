@@ -46,8 +46,8 @@ inline TypeTable read_types(const std::filesystem::path& path) {
   return table;
 }
 
-/// Of element_types.txt below `source`; operators without a line of their own are tried on those of
-/// their gradients. Throws: IoError, FormatError.
+/// Reads element_types.txt below `source`; operators without a line of their own are tried on those
+/// of their gradients. Throws: IoError, FormatError.
 inline TypeTable type_table(const std::filesystem::path& source) {
   TypeTable own = read_types(source / "tests" / "level0_ops" / "ops" / "element_types.txt");
   for (const auto& [name, row] : gradient_table(source)) {
@@ -58,7 +58,7 @@ inline TypeTable type_table(const std::filesystem::path& source) {
   return own;
 }
 
-/// As elements of `to`. Real numbers are made small and not negative where `to` may be no more.
+/// Converts to elements of `to`. Real numbers become small and nonnegative if `to` requires it.
 inline Tensor as_type(const Tensor& from, DType to) {
   Tensor wide = from;
   if (is_floating_point(from.dtype()) && !is_floating_point(to) && to != DType::string) {
@@ -84,7 +84,7 @@ inline OperatorCase case_of(std::string line, int opset, const std::string& vari
   return result;
 }
 
-/// What the schema calls the types of `one`, each with the types that it may be.
+/// The schema's type variables of `one`, each with its allowed types.
 inline std::map<std::string, std::vector<DType>> type_variables(const OperatorCase& one,
                                                                 const std::string& line,
                                                                 const onnx::Schema& schema) {

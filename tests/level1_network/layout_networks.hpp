@@ -48,7 +48,7 @@ inline Network images() {
   return network;
 }
 
-/// What `images` reads.
+/// Input of `images`.
 inline const ValueMap& fed() {
   static const ValueMap values{{"x", random_tensor({2, 16, 12, 12}, 1)}};
   return values;

@@ -19,7 +19,7 @@
 /// The framework "planted": executors that answer as the reference does, but for one fault each.
 namespace planted {
 
-/// What a fault may see, and spoil.
+/// The state that a fault may see, and corrupt.
 struct Run {
   int runs = 0;  ///< of this executor, this one among them
   d5::Network network;

@@ -9,7 +9,7 @@
 #include "level1_network/execution/plan_executor.hpp"
 #include "tests/level1_network/timed_frameworks.hpp"
 
-/// What "auto" chooses among them.
+/// Frameworks with fixed times, for the choices of "auto".
 namespace timed {
 
 inline d5::PlanExecutor executor_of(const d5::Network& network,

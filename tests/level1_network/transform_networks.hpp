@@ -63,7 +63,7 @@ inline Network normalized() {
   return network;
 }
 
-/// What is computed twice, for nothing, or from constants.
+/// A network with nodes that are computed twice, unused, or from constants.
 inline Network redundant() {
   Network network("redundant");
   network.add_input("x", DType::float32, {"N", std::int64_t{4}});
@@ -189,7 +189,7 @@ inline const std::vector<std::function<Network()>>& networks() {
   return all;
 }
 
-/// As a file holds it: what ONNX's checker refuses does not come back.
+/// A network after a round trip through a file, which ONNX's checker may refuse.
 inline Network written(const Network& network) {
   const std::string file = network.serialize();
   return Network::parse(std::as_bytes(std::span(file)), network.name());

@@ -67,7 +67,8 @@ inline bool same_elements(const Tensor& a, const Tensor& b) {
   return a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
-/// That two data sets have the same fields, samples and names. Without `names`: some keep none.
+/// Checks that two data sets have the same fields, samples and names. Without `names`, because some
+/// formats keep none.
 inline void check_same(const Dataset& given, const Dataset& expected, bool names = true) {
   REQUIRE(given.size() == expected.size());
   REQUIRE(given.fields().size() == expected.fields().size());

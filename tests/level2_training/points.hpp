@@ -33,7 +33,7 @@ inline std::shared_ptr<const Dataset> points(std::int64_t count, std::uint64_t s
                     {"label", Tensor::vector(labels)}});
 }
 
-/// Of so many points, by the name of its order.
+/// A sampler of that many points, by the name of its order.
 inline std::shared_ptr<Sampler> points_sampler(std::int64_t count, std::int64_t batch_size,
                                                const std::string& order = "shuffle") {
   return samplers().at(order).make(points(count), {{"batch_size", batch_size}, {"seed", 3}});

@@ -78,7 +78,7 @@ struct WeighedClasses {
     std::vector<double> gradient = std::vector<double>(kFeatures * kClasses, 0.0);
     std::int64_t right = 0, seen = 0;
   };
-  /// By the formula, in float64: sum of weights times -log softmax, divided by the sum of weights.
+  /// The formula in float64: sum of weights times -log softmax, divided by the sum of weights.
   [[nodiscard]] Answer answer(const std::vector<double>& w, const std::vector<double>& x,
                               const std::vector<std::int64_t>& labels) const {
     Answer result;

@@ -32,7 +32,7 @@ std::string stand_in(const std::string& folder) {
   return path;
 }
 
-/// What `count` of them were told.
+/// The commands of `count` launched agents.
 std::set<std::string> words_told(const std::string& folder, std::size_t count) {
   using namespace std::chrono_literals;
   std::set<std::string> told;

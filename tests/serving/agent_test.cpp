@@ -42,7 +42,7 @@ class Place {
   Place& operator=(const Place&) = delete;
 
   [[nodiscard]] std::string database() const { return folder / "server.db"; }
-  /// What copies the prepared results to where they are asked for.
+  /// A command that copies the prepared results to the requested place.
   [[nodiscard]] std::string giving_results() const {
     return "cp " + shell_quoted(folder / "prepared.db") + " \"${5#unsynced:}\"\n";
   }
@@ -182,7 +182,7 @@ TEST_CASE("a child that takes too long is ended, with all that it began") {
   place.start(agent);
   const Job job = place.when_over(place.submit());
   CHECK(job.state == JobState::failed);
-  CHECK_THAT(job.parts[0].reason, Contains("longer than 0.3 s"));
+  CHECK_THAT(job.parts[0].reason, Contains("longer than the limit of 0.3 s"));
   const std::string sleeping = read_file(place.folder / "pid");
   const auto runs = [&] {  // a dead one may wait for its new parent
     std::ifstream status("/proc/" + sleeping.substr(0, sleeping.find('\n')) + "/stat");
@@ -219,7 +219,7 @@ TEST_CASE("an agent goes on without its server, and delivers to the next") {
   const int port = place.link->port();
   place.link.reset();
   write_file(go, "");
-  place.queue = JobQueue::open(place.database());  // a server that begins anew
+  place.queue = JobQueue::open(place.database());  // a restarted server
   place.link =
       std::make_unique<AgentLink>(*place.queue, place.database(), AgentLinkOptions{.port = port});
   const Job job = place.when_over(id);
@@ -230,7 +230,7 @@ TEST_CASE("an agent goes on without its server, and delivers to the next") {
 
 TEST_CASE("a new agent of the name sends what the one before left, and begins nothing twice") {
   Place place;
-  // As an agent that was killed leaves it: an outcome that nobody took, and a run half done.
+  // The spool of a killed agent: an outcome that was not sent, and an unfinished run.
   place.queue->publish({.name = "a"});
   const std::string id = place.submit(), half = place.submit("one", "half");
   const auto lease = place.queue->lease("a");

@@ -36,7 +36,7 @@ class AskedServer {
     return {std::stoi(all.substr(9, 3)), all.substr(0, end + 2), all.substr(end + 4)};
   }
   HttpAnswer get(const std::string& target) { return ask("GET", target); }
-  /// What a page holds. Fails unless it is one.
+  /// The items of a page. Fails unless it is one.
   nlohmann::json items(const std::string& target) {
     const HttpAnswer answer = get(target);
     INFO(target << ": " << answer.body);

@@ -144,7 +144,7 @@ TEST_CASE("an input whose shape, type and data disagree is refused by its name")
   CHECK_THROWS_AS(read_input(R"("shape": [4611686018427387904, 4], "datatype": "FP32",
                                 "data": [])"),
                   ShapeError);
-  // What is told is larger than what came, and nothing is allocated.
+  // The declared size exceeds the data, and nothing is allocated.
   CHECK_THROWS_AS(read_input(R"("shape": [1000000000000], "datatype": "BYTES",
                                 "parameters": {"binary_data_size": 0})"),
                   ShapeError);

@@ -20,7 +20,7 @@ Tensor images(std::int64_t samples, std::uint64_t seed) {
   return random_inputs(open_model("lenet"), {.batch = samples}, seed).at("image").tensor();
 }
 
-/// What a local executor says, which is asked by itself.
+/// Scores of a local executor, one request at a time.
 Tensor scores_of(const Tensor& images) {
   static const auto executor = open_executor("reference", open_model("lenet"));
   executor->set_mode(NetworkMode::inference);

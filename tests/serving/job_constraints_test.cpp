@@ -40,8 +40,8 @@ TEST_CASE("an agent fits what it has, and every thing that it lacks is told") {
     CHECK(why_not(constraints, machine) == reason);
   };
   lacks({.frameworks = {{"onnxruntime", ""}}}, "it has no framework onnxruntime");
-  lacks({.frameworks = {{"torch", ">=3"}}}, "framework torch is 2.13.0+cpu, and >=3 is asked for");
-  lacks({.frameworks = {{"strange", ">=1"}}}, "framework strange is unknown, and >=1 is asked for");
+  lacks({.frameworks = {{"torch", ">=3"}}}, "framework torch is 2.13.0+cpu, but >=3 is required");
+  lacks({.frameworks = {{"strange", ">=1"}}}, "framework strange is unknown, but >=1 is required");
   lacks({.architecture = "aarch64"}, "its architecture is x86_64, not aarch64");
   lacks({.cores = 17}, "it has 16 cores of 17");
   lacks({.memory_bytes = std::int64_t{65} << 30}, "its memory is 64 GiB of 65 GiB");
@@ -49,7 +49,7 @@ TEST_CASE("an agent fits what it has, and every thing that it lacks is told") {
   lacks({.device = "cuda:1"}, "it has no device cuda:1");
   lacks({.labels = {{"site", "south"}}}, "its label site is north, not south");
   lacks({.labels = {{"rack", "1"}}}, "it has no label rack");
-  lacks({.most_per_hour = 1}, "it costs 1.5 an hour, and 1 is the most");
+  lacks({.most_per_hour = 1}, "it costs 1.5 an hour, but at most 1 is allowed");
   lacks({.agents = {"rack2"}}, "it is not among rack2");
   lacks({.cores = 17, .device = "tpu"}, "it has 16 cores of 17; it has no device tpu");
   AgentFacts parallel = machine;
@@ -60,7 +60,7 @@ TEST_CASE("an agent fits what it has, and every thing that it lacks is told") {
         "its memory is 16 GiB of 32 GiB for each of 4 at once");
   AgentFacts untold = machine;
   untold.price_per_hour = 0;
-  CHECK(why_not({.most_per_hour = 1}, untold) == "its price is not told");
+  CHECK(why_not({.most_per_hour = 1}, untold) == "its price is unknown");
 }
 
 TEST_CASE("constraints and facts read back from JSON") {

@@ -12,8 +12,8 @@
 
 namespace d5::testing {
 
-/// A connection to a port of this machine that sends and reads bytes as it is told, also such as
-/// no client would.
+/// A connection to a port of this machine that sends and reads any bytes, even those that no client
+/// would send.
 class RawClient {
  public:
   explicit RawClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -123,7 +123,7 @@ TEST_CASE("over TLS a server is known by its certificate") {
   CHECK_THAT(ServingClient(address, {.certificates = own.certificate}).send("GET", "/v1/health"),
              Contains("\"up\""));
   CHECK_THROWS_WITH(ServingClient(address).send("GET", "/v1/health"), Contains("certificate"));
-  // Without TLS nothing is answered.
+  // Without TLS there is no answer.
   CHECK(testing::raw_answer(server.port(), "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             .substr(0, 4) != "HTTP");
 }

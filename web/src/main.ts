@@ -12,8 +12,8 @@ let leave = new AbortController();
 let shownPath = '';
 
 function shell(): void {
-  const skip = h('button', { type: 'button', class: 'skip', click: () => main.focus() }, 'To the content');
-  const brand = h('a', { href: '#/', class: 'brand' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, 'd5'), h('span', { class: 'unseen' }, 'd5, first view'));
+  const skip = h('button', { type: 'button', class: 'skip', click: () => main.focus() }, 'Skip to the content');
+  const brand = h('a', { href: '#/', class: 'brand' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, 'd5'), h('span', { class: 'unseen' }, 'd5, start page'));
   document.body.append(skip, h('header', { class: 'top' }, brand, h('nav', { 'aria-label': 'Views' }, links)), main, notice);
 }
 
@@ -44,7 +44,7 @@ async function show(): Promise<void> {
   }
   document.title = view ? `${view.title} · d5` : 'd5';
   if (!view) {
-    fill(main, h('h1', {}, 'No such view'), h('p', {}, 'This address leads nowhere. ', h('a', { href: '#/' }, 'To the catalogue')));
+    fill(main, h('h1', {}, 'No such view'), h('p', {}, 'No view has this address. ', h('a', { href: '#/' }, 'To the catalogue')));
     return;
   }
   const place: Place = {
@@ -64,19 +64,19 @@ async function show(): Promise<void> {
     again: () => void show(),
   };
   main.setAttribute('aria-busy', 'true');
-  // What is quick should not flicker.
+// Fast answers should not make the page flicker.
   const slow = setTimeout(() => fill(main, h('p', { class: 'waiting' }, 'Asking the server …')), 300);
   try {
     const content = await view.show(place);
     if (signal.aborted) return;
     clearTimeout(slow);
     fill(main, content);
-    main.setAttribute('data-at', location.hash.slice(1)); // for whoever waits for it
+    main.setAttribute('data-at', location.hash.slice(1)); // for scripts that wait for it
   } catch (error) {
     if (signal.aborted) return;
     const asksToken = error instanceof ServiceError && error.status === 401;
     fill(main, h('h1', {}, view.title), asksToken ? tokenForm(place.again) : problem(error, place.again));
-    if (!(error instanceof ServiceError)) reportError(error); // our own mistake
+    if (!(error instanceof ServiceError)) reportError(error); // a bug of the page
   } finally {
     clearTimeout(slow);
     if (!signal.aborted) main.removeAttribute('aria-busy');

@@ -7,9 +7,9 @@ export interface Place {
   query: URLSearchParams;
   /** Ends when the reader leaves the view. */
   signal: AbortSignal;
-  /** Writes what was chosen into the address, and shows nothing anew: the address can be sent to a colleague. */
+  /** Writes the reader's choices into the address, without showing the view again, so that the address can be shared. */
   remember(query: Record<string, string | undefined>): void;
-  /** Calls the view again. */
+  /** Shows the view again. */
   again(): void;
 }
 
@@ -17,14 +17,14 @@ export interface Place {
 export interface View {
   /** "/runs/{id}" */
   path: string;
-  /** Of the tab; a view writes its own heading (h1). */
+  /** Title of the tab; a view writes its own heading (h1). */
   title: string;
-  /** Its place among the links at the top; without it, other views lead to it. */
+  /** Position among the links at the top; without it, only other views link to it. */
   menu?: number;
   show(place: Place): Promise<Child> | Child;
 }
 
-/** "#/runs/3f9a?piece=x": the texts may be anybody's. */
+/** "#/runs/3f9a?piece=x": texts are escaped. */
 export function address(path: string, parameters: Record<string, string> = {}, query: Record<string, string | undefined> = {}): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
   const words = new URLSearchParams();
@@ -33,7 +33,7 @@ export function address(path: string, parameters: Record<string, string> = {}, q
   return `#${filled}${text ? `?${text}` : ''}`;
 }
 
-/** The parameters where `path` is of the form; null where it is not. */
+/** The parameters if `path` has the form; else null. */
 export function match(form: string, path: string): Record<string, string> | null {
   const [parts, given] = [form.split('/'), path.split('/')];
   if (parts.length !== given.length) return null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Every file of views/ (build.mjs). */
+/** All files of views/ (build.mjs). */
 declare module 'all:views' {
   const views: import('./view').View[];
   export default views;

@@ -66,7 +66,7 @@ test('by clicks from a task to an answer on two machines', async () => {
   const page = await tab('/');
   await page.getByRole('link', { name: 'Evaluate efficientnet-lite0' }).click();
   await page.getByRole('checkbox', { name: 'torch' }).check();
-  await page.getByRole('radio', { name: 'poisson' }).check();
+  await page.getByRole('radio', { name: /^poisson/ }).check();
   await page.getByLabel('rate').fill('40');
   await page.getByRole('radio', { name: 'single stream' }).check();
   await page.getByRole('radio', { name: 'All that fit' }).check();
@@ -77,7 +77,7 @@ test('by clicks from a task to an answer on two machines', async () => {
   await page.getByRole('button', { name: 'Run it' }).click();
   await page.getByRole('link', { name: 'Compare the machines' }).waitFor();
   assert.equal(await page.locator('.way .now').innerText(), '✓done');
-  await page.locator('tr', { hasText: 'rack-a-1' }).getByRole('link', { name: 'See the answer' }).click();
+  await page.locator('tr', { hasText: 'rack-a-1' }).getByRole('link', { name: 'Show results' }).click();
   await page.getByRole('heading', { name: 'efficientnet-lite0@1.0.0' }).waitFor();
   // Numbers of d5's own table of this run.
   assert.match(await page.locator('tr', { hasText: '22.87 ms' }).first().innerText(), /\[22\.62, 23\.12\][^]*24\.5 ms[^]*51\.4 ms[^]*42\.0 sample\/s[^]*passed/);
@@ -99,7 +99,7 @@ test('by keys alone', async () => {
     for (const key of keys) await page.keyboard.press(key);
   };
   await page.keyboard.press('Tab');
-  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'To the content');
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the content');
   await press('Enter', 'Tab', 'ArrowDown'); // the other task
   assert.equal(await page.evaluate(() => document.activeElement.value), 'image classification');
   await press('Tab', 'Space', 'Tab', 'Tab', 'Tab', 'Space'); // the first model, the second framework
@@ -150,7 +150,7 @@ test('a job is cancelled and tried again, and lines that break are mended', asyn
 
 test('models that the server answers with are shown, the ready ones first, others with why not', async () => {
   const page = await tab('/');
-  const rows = page.getByRole('table', { name: 'Models that answer here' }).locator('tbody tr');
+  const rows = page.getByRole('table', { name: 'Models on this server' }).locator('tbody tr');
   await rows.first().waitFor();
   const told = (await rows.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
   assert.equal(told.length, 3);
@@ -158,7 +158,7 @@ test('models that the server answers with are shown, the ready ones first, other
   assert.match(told[1], /^efficientnet-lite0 … ?waiting it is opened when it is asked$/);
   assert.match(told[2], /it was ended by SIGSEGV/);
   await page.getByText('1 of 3 models is ready to be asked').waitFor();
-  await page.getByRole('table', { name: 'Models that answer here' }).getByRole('button', { name: 'Model' }).press('Enter'); // by key, by name
+  await page.getByRole('table', { name: 'Models on this server' }).getByRole('button', { name: 'Model' }).press('Enter'); // by key, by name
   assert.match(await rows.nth(2).innerText(), /^lenet/);
   quiet();
   await page.context().close();
@@ -183,12 +183,12 @@ test('a name that holds a script stays a text', async () => {
   await page.getByText(kHostile).first().waitFor();
   await page.getByRole('link', { name: `Evaluate ${kHostile}` }).click();
   await page.getByRole('checkbox', { name: 'torch' }).check();
-  await page.getByText('Choose a data set: nothing is claimed of').waitFor();
+  await page.getByText('Choose a data set:').waitFor();
   await page.getByLabel('Data set').selectOption('imagenet-sample@1.0.0');
   await page.getByRole('button', { name: 'Run it' }).click();
   await page.locator('h1', { hasText: kHostile }).waitFor();
   await page.goto(`${server.address}/#/history?model=${encodeURIComponent(kHostile)}`);
-  await page.getByText(`Nothing was measured of ${kHostile} yet`).waitFor();
+  await page.getByText(`${kHostile} has no measurements yet`).waitFor();
   assert.equal(await page.locator('img, a[href^="javascript:"]').count(), 0);
   assert.notEqual(await page.title(), '1');
   quiet();
@@ -244,7 +244,7 @@ test('where nothing is, a view says so and what to do', async () => {
     await page.locator('main .empty').first().waitFor();
   }
   await page.goto(`${nothing.address}/#/`);
-  await page.getByText('No model answers here').waitFor();
+  await page.getByText('This server runs no model').waitFor();
   quiet();
   await page.goto(`${nothing.address}/#/runs/none`); // the browser itself tells of the status 404
   await page.getByText("no run 'none'").waitFor();

@@ -58,10 +58,10 @@ test('from a task to an answer on two machines, one of which is killed in the mi
   page.on('console', (message) => said.push(message.text()));
   page.on('pageerror', (error) => said.push(error.message));
   await page.goto(address);
-  await page.getByRole('table', { name: 'Models that answer here' }).locator('tr', { hasText: 'toy' }).getByText('it is opened when it is asked').waitFor();
+  await page.getByRole('table', { name: 'Models on this server' }).locator('tr', { hasText: 'toy' }).getByText('it is opened when it is asked').waitFor();
   await page.getByRole('link', { name: 'Evaluate toy' }).click();
   await page.getByRole('checkbox', { name: 'reference' }).check();
-  await page.getByRole('radio', { name: 'poisson' }).check(); // eight seconds by the clock, however fast the machine is
+  await page.getByRole('radio', { name: /^poisson/ }).check(); // eight seconds by the clock, however fast the machine is
   await page.getByLabel('rate').fill('10');
   await page.getByText('Data set, batches, queries, traces').click();
   await page.getByLabel('Queries', { exact: true }).fill('80');
@@ -82,9 +82,9 @@ test('from a task to an answer on two machines, one of which is killed in the mi
   assert.equal(await page.locator('.way .now').innerText(), '✓done', await page.locator('main').innerText());
   assert.match(await machine('left').innerText(), /^left\s+✓\s*done\s+2\b/);
   assert.match(await machine('right').innerText(), /^right\s+✓\s*done\s+1\b/);
-  await page.getByRole('region', { name: 'What happened' }).getByText('attempt 1 was lost').waitFor();
+  await page.getByRole('region', { name: 'Events' }).getByText('attempt 1 was lost').waitFor();
   for (const name of ['left', 'right']) {
-    await machine(name).getByRole('link', { name: 'See the answer' }).click();
+    await machine(name).getByRole('link', { name: 'Show results' }).click();
     await page.getByRole('heading', { name: 'toy@1.0.0-dev' }).waitFor();
     assert.match(await page.locator('table[aria-label=Accuracy] tbody').innerText(), /top1\s+1\b[^]*passed/); // told by hand
     await page.getByText('All 12 answers are right').waitFor();

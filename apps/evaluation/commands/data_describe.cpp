@@ -11,11 +11,11 @@ namespace {
 
 constexpr const char* kDataDescribeExamples =
     R"(  d5 data describe $D5_DATA_DIR/flowers > flowers.yaml
-                                  a folder of folders, one a class, whose names are the labels
+                                  one sub-folder per class, whose name is the label
   d5 eval lint flowers.yaml
   d5 eval run mine.yaml --dataset flowers.yaml
 
-Fill in the task and the licence. The folder is searched below $D5_DATA_DIR, and in the cache's data.)";
+Fill in the task and the licence. The folder is searched in $D5_DATA_DIR, then in the cache's data.)";
 
 struct DataDescribeOptions {
   std::string folder, name;
@@ -31,10 +31,11 @@ int run_data_describe(const DataDescribeOptions& options) {
 void register_data_describe(app::Program& program) {
   auto options = std::make_shared<DataDescribeOptions>();
   auto& command =
-      program.add("data describe", "a folder of samples as a data set's manifest, with digests",
+      program.add("data describe", "write a data set's manifest, with digests, for a folder",
                   kDataDescribeExamples, [options] { return run_data_describe(*options); });
-  command.add_option("FOLDER", options->folder, "of files, in a folder for each class")->required();
-  command.add_option("--name", options->name, "of the data set; else the folder's")
+  command.add_option("FOLDER", options->folder, "folder with a sub-folder of files for each class")
+      ->required();
+  command.add_option("--name", options->name, "name of the data set; by default the folder's")
       ->option_text("NAME");
 }
 

@@ -24,8 +24,8 @@ constexpr const char* kEvalChooseExamples =
                                          runs of the database ('d5 eval history')
   d5 eval choose results.json --minimise p99
 
-What failed, or is mistrusted, is not chosen. A number must be within its limit; where its interval
-reaches across, that is said as a doubt. The status is 1 if nothing will do.)";
+Failed and mistrusted records are not chosen. A number must be within its limit; if its interval
+crosses the limit, the table notes a doubt. Exit status 1 if nothing meets the limits.)";
 
 struct EvalChooseOptions : app::OutputOptions {
   std::string database, minimise, maximise;
@@ -37,7 +37,7 @@ struct EvalChooseOptions : app::OutputOptions {
 ChoiceOptions chosen_by(const EvalChooseOptions& options) {
   if (options.minimise.empty() == options.maximise.empty()) {
     throw ValueError(
-        "eval choose: say what is best: --minimise cost, or --maximise throughput, ...");
+        "eval choose: name an objective: --minimise cost, or --maximise throughput, ...");
   }
   ChoiceOptions wishes{.price_per_hour = options.price};
   const bool smallest = options.maximise.empty();
@@ -54,7 +54,7 @@ int run_eval_choose(const EvalChooseOptions& options) {
   const auto runs = app::analysed_runs(options.runs, options.database);
   const auto cells = evaluation_cells(runs);
   if (cells.empty()) {
-    throw ValueError("eval choose: there is no evaluation's scenario in what was given");
+    throw ValueError("eval choose: the results hold no scenario of an evaluation");
   }
   const auto candidates = choose(cells, wishes);
   app::print(choice_table(candidates, wishes), options.format);
@@ -66,22 +66,21 @@ int run_eval_choose(const EvalChooseOptions& options) {
 void register_eval_choose(app::Program& program) {
   auto options = std::make_shared<EvalChooseOptions>();
   auto& command =
-      program.add("eval choose", "which model, framework and batch will do, and the best",
+      program.add("eval choose", "choose the best model, framework and batch within limits",
                   kEvalChooseExamples, [options] { return run_eval_choose(*options); });
   app::add_runs_argument(command, options->runs);
   for (const auto& number : choice_numbers()) {
     std::string name = "--" + number;
     std::ranges::replace(name, '_', '-');
-    command
-        .add_option(name, options->limits[number], "what it must be: \">=NUMBER\" or \"<=NUMBER\"")
+    command.add_option(name, options->limits[number], "limit, as \">=NUMBER\" or \"<=NUMBER\"")
         ->option_text("LIMIT")
-        ->group("What it must be");
+        ->group("Limits");
   }
-  command.add_option("--minimise", options->minimise, "what is best small: p99, cost, ...")
+  command.add_option("--minimise", options->minimise, "quantity to minimise: p99, cost, ...")
       ->option_text("NUMBER");
-  command.add_option("--maximise", options->maximise, "what is best large: throughput, accuracy")
+  command.add_option("--maximise", options->maximise, "quantity to maximise: throughput, accuracy")
       ->option_text("NUMBER");
-  command.add_option("--price", options->price, "of an hour of the machine, for cost")
+  command.add_option("--price", options->price, "price of an hour of the machine, for cost")
       ->transform(app::positive_number())
       ->option_text("MONEY");
   app::add_database_option(command, options->database);

@@ -23,10 +23,10 @@ constexpr const char* kEvalCompareExamples =
     R"(  d5 eval compare 3f9ac2d1 77b0e512      two runs of the database: the numbers that both hold
   d5 eval compare torch.json openvino.json
   d5 eval compare 3f9ac2d1 77b0e512 --answers
-                                         which samples one alone has right, and McNemar's test
+                                         samples that only one has right, and McNemar's test
   d5 eval compare torch.json openvino.json --layers
-                                         the layers that made the difference, by their share of it:
-                                         of profiles (net bench --profile), or runs with traces
+                                         the layers that cause the difference, by share: of
+                                         profiles (net bench --profile), or runs with traces
 
 The runs were not measured interleaved: intervals are joined conservatively.)";
 
@@ -36,12 +36,12 @@ struct EvalCompareOptions : app::OutputOptions {
   std::int64_t most = 15;
 };
 
-/// Of the pieces with answers that both runs have: by name, or the only one of each.
+/// Finds the pieces with answers in both runs: by name, or the only one of each.
 std::vector<NamedAnswerComparison> answer_differences(const EvalCompareOptions& options) {
   if (app::is_file(options.a) || app::is_file(options.b)) {
     throw ValueError(
         "eval compare --answers: a results file has no answers; give the ids of two runs of a "
-        "database");
+        "database ('d5 eval history')");
   }
   const auto database = app::open_database(options.database);
   auto differences = compare_stored_answers(*database, options.a, options.b);
@@ -51,7 +51,7 @@ std::vector<NamedAnswerComparison> answer_differences(const EvalCompareOptions& 
   return differences;
 }
 
-/// Of two runs of the database the traces are read one at a time.
+/// Reads the traces of two runs of the database one at a time.
 std::vector<LayerDifference> layers_that_differ(const EvalCompareOptions& options) {
   if (!app::is_file(options.a) && !app::is_file(options.b)) {
     return stored_layer_differences(*app::open_database(options.database), options.a, options.b);
@@ -72,7 +72,7 @@ int run_eval_compare(const EvalCompareOptions& options) {
     const auto differences = layers_that_differ(options);
     if (differences.empty()) {
       throw ValueError(
-          "eval compare --layers: a run tells no layers; 'd5 net bench MODEL --profile --out FILE' "
+          "eval compare --layers: a run has no layers; 'd5 net bench MODEL --profile --out FILE' "
           "and an evaluation with a trace of its nodes do");
     }
     app::print(to_table(differences, std::size_t(options.most)), options.format);
@@ -85,7 +85,7 @@ int run_eval_compare(const EvalCompareOptions& options) {
   }
   const auto pairs = compare_results(runs[0].results, runs[1].results);
   if (pairs.empty()) {
-    throw ValueError("eval compare: there is no measurement that both runs hold");
+    throw ValueError("eval compare: the runs have no measurement in common");
   }
   app::print(to_table(pairs), options.format);
   return app::kPassed;
@@ -96,13 +96,14 @@ int run_eval_compare(const EvalCompareOptions& options) {
 void register_eval_compare(app::Program& program) {
   auto options = std::make_shared<EvalCompareOptions>();
   auto& command =
-      program.add("eval compare", "two evaluations: numbers, answers, the layers that differ",
+      program.add("eval compare", "compare two evaluations: numbers, answers or layers",
                   kEvalCompareExamples, [options] { return run_eval_compare(*options); });
   command.add_option("A", options->a, "a results file, or the id of a run")->required();
-  command.add_option("B", options->b, "what is held against it")->required();
-  command.add_flag("--layers", options->layers, "which layers made the difference");
-  command.add_flag("--answers", options->answers, "sample by sample, and which flipped");
-  command.add_option("--most", options->most, "layers that are shown")->option_text("N");
+  command.add_option("B", options->b, "results file or run that is compared with A")->required();
+  command.add_flag("--layers", options->layers, "compare layer by layer");
+  command.add_flag("--answers", options->answers,
+                   "compare sample by sample, with the answers that changed");
+  command.add_option("--most", options->most, "maximum number of layers to show")->option_text("N");
   app::add_database_option(command, options->database);
   app::add_format_options(command, *options);
 }

@@ -15,9 +15,9 @@ namespace {
 
 constexpr const char* kEvalExportExamples =
     R"(  d5 eval export 3f9ac2d1 --to run.json          a results file, as --out writes it
-  d5 eval export 3f9ac2d1 77b0 --to some.db      all of two runs, queries and answers too
+  d5 eval export 3f9ac2d1 77b0 --to some.db      everything of two runs, with queries and answers
   d5 eval export --all --to postgresql://user@host/results
-                                                 the whole database; what is there stays as it is)";
+                                                 the whole database; runs that exist stay as they are)";
 
 struct EvalExportOptions : app::OutputOptions {
   std::string database, to;
@@ -37,10 +37,10 @@ int run_eval_export(const EvalExportOptions& options) {
   }
   if (options.to.ends_with(".json")) {
     if (runs.size() != 1) {
-      throw ValueError(fmt::format(
-          "eval export: a results file holds one run, and these are {}; give a database (a name "
-          "that ends otherwise)",
-          runs.size()));
+      throw ValueError(
+          fmt::format("eval export: a results file holds one run, and these are {}; give a "
+                      "database (a name that does not end in .json)",
+                      runs.size()));
     }
     write_results(database->results(runs.front()), options.to);
   } else {
@@ -57,11 +57,11 @@ int run_eval_export(const EvalExportOptions& options) {
 
 void register_eval_export(app::Program& program) {
   auto options = std::make_shared<EvalExportOptions>();
-  auto& command = program.add("eval export", "runs into a results file or another database",
+  auto& command = program.add("eval export", "copy runs to a results file or another database",
                               kEvalExportExamples, [options] { return run_eval_export(*options); });
-  command.add_option("RUN", options->runs, "ids ('d5 eval history'), or how they begin");
-  command.add_flag("--all", options->all, "every run");
-  command.add_option("--to", options->to, "FILE.json, or a database's address")
+  command.add_option("RUN", options->runs, "ids ('d5 eval history'), or their beginnings");
+  command.add_flag("--all", options->all, "export every run");
+  command.add_option("--to", options->to, "destination: FILE.json, or a database's address")
       ->option_text("FILE|ADDRESS")
       ->required();
   app::add_database_option(command, options->database);

@@ -20,13 +20,13 @@ namespace {
 
 constexpr const char* kFindPeakExamples =
     R"(  d5 eval find-peak efficientnet-lite0 --slo "p99<=50ms" --framework torch
-                                                the most queries a second that it answers so
+                                                the highest rate of queries within the objective
   d5 eval find-peak efficientnet-lite0 --slo "p90<=0.1s" --scenario server --instances 2
   d5 eval find-peak efficientnet-lite0 --slo "p99<=50ms" --batch 1,8 --longest-wait 0.005 --out r.json
-  d5 report r.json --analysis peak              latency by rate: what held, what missed
+  d5 report r.json --analysis peak              latency by rate: which rates held, which missed
 
-A rate holds if the upper end of the percentile's interval does, and the second half of the run
-alone; the search doubles it until one misses, then divides until both are within --tolerance.)";
+A rate holds if the upper end of the percentile's interval meets the objective, and the second half of
+the run alone does, too. The search doubles the rate until one misses, then bisects to --tolerance.)";
 
 struct FindPeakOptions : app::EvaluationOptions,
                          app::OutputOptions,
@@ -40,7 +40,7 @@ int run_find_peak(FindPeakOptions options) {
   app::apply_predictors(options);
   pin_threads();
   if (options.objective.empty()) {
-    throw ValueError("--slo says what the latencies must hold to, as \"p99<=50ms\"");
+    throw ValueError("--slo is the objective that latencies must meet, as \"p99<=50ms\"");
   }
   const LatencyObjective objective = objective_of_words(options.objective);
   const FixedEvaluation evaluation = app::fixed_evaluation_of(options, options);
@@ -50,7 +50,7 @@ int run_find_peak(FindPeakOptions options) {
   const EvaluationManifest& manifest = evaluation.manifest;
   if (options.changes.has("scenarios")) {
     if (manifest.scenarios.size() > 1) {
-      throw ValueError("--scenario: a peak is of one scenario; give one");
+      throw ValueError("--scenario: find-peak searches in one scenario; give one");
     }
     how.scenario = manifest.scenarios.front();
   }
@@ -64,10 +64,12 @@ int run_find_peak(FindPeakOptions options) {
 
 void register_eval_find_peak(app::Program& program) {
   auto options = std::make_shared<FindPeakOptions>();
-  auto& command = program.add("eval find-peak", "the highest rate at which an objective holds",
-                              kFindPeakExamples, [options] { return run_find_peak(*options); });
+  auto& command =
+      program.add("eval find-peak", "find the highest rate that meets a latency objective",
+                  kFindPeakExamples, [options] { return run_find_peak(*options); });
   app::add_evaluation_options(command, *options);
-  command.add_option("--slo", options->objective, "what the latencies must hold to, as p99<=50ms")
+  command
+      .add_option("--slo", options->objective, "objective that latencies must meet, as p99<=50ms")
       ->option_text("PERCENTILE<=TIME");
   app::add_declared_options(command, options->search, "Evaluation");
   app::add_list_options(command, *options);

@@ -16,14 +16,15 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kEvalHistoryExamples =
-    R"(  d5 eval history                                      the runs that are kept, the newest first
+    R"(  d5 eval history                                      the runs in the database, newest first
   d5 eval history "efficientnet-lite0*" --metric top1  each version over time, and the best
   d5 eval history "lenet*" --framework torch --metric throughput --since 2026-11-01
   d5 eval history "lenet*" --metric latency --format svg > history.svg
   d5 eval history --database postgresql://user@host/results
 
-What passed and is better than all before it in its series (subject without version, framework,
-device, metric, conditions, machine) was the best then; the last of these is the best.)";
+A series is a subject without its version, with framework, device, metric, conditions and machine. A
+record that passed and beats all before it in its series was the best at that time; the last of these
+is the best.)";
 
 struct EvalHistoryOptions : app::OutputOptions {
   std::string database, plot;
@@ -81,14 +82,14 @@ int run_eval_history(const EvalHistoryOptions& options) {
 void register_eval_history(app::Program& program) {
   auto options = std::make_shared<EvalHistoryOptions>();
   auto& command =
-      program.add("eval history", "what was measured over time, and the best version of it",
+      program.add("eval history", "show runs, or measurements over time with the best",
                   kEvalHistoryExamples, [options] { return run_eval_history(*options); });
   command.add_option("SUBJECT", options->filter.subject,
-                     "what was measured; * stands for anything, as in \"lenet@*\"");
+                     "subject of the records; * matches any text, as in \"lenet@*\"");
   app::add_filter_options(command, options->filter);
-  command.add_option("--plot", options->plot, "which one, for --format svg and png")
+  command.add_option("--plot", options->plot, "name of the plot, for --format svg and png")
       ->option_text("NAME");
-  command.add_option("--limit", options->limit, "the newest N alone")
+  command.add_option("--limit", options->limit, "show only the newest N")
       ->option_text("N")
       ->check(CLI::Range(1, 1'000'000));
   app::add_database_option(command, options->database);

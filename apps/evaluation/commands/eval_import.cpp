@@ -17,7 +17,7 @@ constexpr const char* kEvalImportExamples =
     R"(  d5 eval import results.json more.json      results files that --out wrote, of any command
   d5 eval import other.db --database all.db   every run of another database
 
-Prints the ids. What is there already stays as it is: importing twice changes nothing.)";
+Prints the ids. Runs that exist stay as they are: importing twice changes nothing.)";
 
 struct EvalImportOptions : app::OutputOptions {
   std::string database;
@@ -45,9 +45,10 @@ int run_eval_import(const EvalImportOptions& options) {
 
 void register_eval_import(app::Program& program) {
   auto options = std::make_shared<EvalImportOptions>();
-  auto& command = program.add("eval import", "results files and other databases into a database",
-                              kEvalImportExamples, [options] { return run_eval_import(*options); });
-  command.add_option("FILE", options->from, "FILE.json of results, or a database's address")
+  auto& command =
+      program.add("eval import", "copy results files and other databases into a database",
+                  kEvalImportExamples, [options] { return run_eval_import(*options); });
+  command.add_option("FILE", options->from, "results file FILE.json, or a database's address")
       ->required();
   app::add_database_option(command, options->database);
   app::add_quiet_option(command, *options);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kEvalLintExamples =
     R"(  d5 eval lint model.yaml evaluation.yaml      each fault as FILE:LINE:COLUMN, with the nearest word
-  d5 eval lint --fetched model.yaml            as of one that came over a network: no code, no paths
+  d5 eval lint --fetched model.yaml            as if it came over a network: no code, no paths
   d5 eval lint --schema model > model.schema.json
                                                the JSON Schema, for editors)";
 
@@ -25,7 +25,7 @@ struct EvalLintOptions : app::OutputOptions {
   bool fetched = false, allow_code = false;
 };
 
-/// A YAML file that cannot be parsed has one fault.
+/// Returns one fault for a YAML file that cannot be parsed.
 std::vector<std::string> faults_of(const std::string& file, ManifestOrigin origin) {
   std::vector<std::string> faults;
   try {
@@ -60,12 +60,13 @@ int run_eval_lint(const EvalLintOptions& options) {
 
 void register_eval_lint(app::Program& program) {
   auto options = std::make_shared<EvalLintOptions>();
-  auto& command = program.add("eval lint", "what is wrong with manifests, and where",
+  auto& command = program.add("eval lint", "check manifests and report faults by line",
                               kEvalLintExamples, [options] { return run_eval_lint(*options); });
   command.add_option("FILE", options->files, "manifests of any kind");
   command.add_option("--schema", options->schema, "print the JSON Schema of a kind, and stop")
       ->option_text("KIND");
-  command.add_flag("--fetched", options->fetched, "judge them as fetched ones");
+  command.add_flag("--fetched", options->fetched,
+                   "judge the manifests as if they came over a network");
   app::add_code_option(command, options->allow_code);
   app::add_quiet_option(command, *options);
 }

@@ -16,7 +16,7 @@ constexpr const char* kEvalLockExamples =
     R"(  d5 eval lock efficientnet-lite0 --framework torch,reference > e.lock.json
                                                 every digest of what 'd5 eval run' would use
   d5 eval lock evaluation.yaml --out e.lock.json
-  d5 eval run --locked e.lock.json              runs it, if nothing is another since)";
+  d5 eval run --locked e.lock.json              run it, if nothing changed since)";
 
 struct EvalLockOptions : app::EvaluationOptions, app::RunOptions {
   std::string out;
@@ -37,10 +37,11 @@ int run_eval_lock(EvalLockOptions options) {
 
 void register_eval_lock(app::Program& program) {
   auto options = std::make_shared<EvalLockOptions>();
-  auto& command = program.add("eval lock", "write down every digest of an evaluation",
+  auto& command = program.add("eval lock", "write a lock file with every digest of an evaluation",
                               kEvalLockExamples, [options] { return run_eval_lock(*options); });
   app::add_evaluation_options(command, *options);
-  command.add_option("--out", options->out, "the file; else stdout")->option_text("FILE");
+  command.add_option("--out", options->out, "file to write; by default stdout")
+      ->option_text("FILE");
   app::add_run_options(command, *options);
 }
 

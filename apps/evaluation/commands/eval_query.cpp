@@ -19,9 +19,10 @@ constexpr const char* kEvalQueryExamples =
     R"(  d5 eval query --metric latency --status passed --format csv > latencies.csv
   d5 eval query "resnet*" --framework torch --since 2026-11-01
   d5 eval query --sql "SELECT framework, COUNT(*) FROM measurement GROUP BY framework"
-                                the tables: docs/file_formats.md, "Database"
+                                                the tables: docs/file_formats.md, "Database"
 
-Records of all runs, the oldest first, numbers in SI units and full precision. SQL only reads.)";
+Prints records of all runs, oldest first, with numbers in SI units and full precision. SQL may only
+read.)";
 
 struct EvalQueryOptions : app::OutputOptions {
   std::string database, sql;
@@ -83,7 +84,7 @@ void print_sql(const EvaluationDatabase& database, const EvalQueryOptions& optio
 
 int run_eval_query(const EvalQueryOptions& options) {
   if (!options.sql.empty() && !(options.filter == RecordFilter{})) {
-    throw ValueError("eval query: --sql asks everything itself; leave out the other conditions");
+    throw ValueError("eval query: --sql is the whole query; leave out the other conditions");
   }
   const auto database = app::open_database(options.database);
   if (options.sql.empty()) {
@@ -98,12 +99,13 @@ int run_eval_query(const EvalQueryOptions& options) {
 
 void register_eval_query(app::Program& program) {
   auto options = std::make_shared<EvalQueryOptions>();
-  auto& command = program.add("eval query", "records of all runs by what they say, or by SQL",
+  auto& command = program.add("eval query", "query the records of all runs, by conditions or SQL",
                               kEvalQueryExamples, [options] { return run_eval_query(*options); });
   command.add_option("SUBJECT", options->filter.subject,
-                     "what was measured; * stands for anything, as in \"lenet@*\"");
+                     "subject of the records; * matches any text, as in \"lenet@*\"");
   app::add_filter_options(command, options->filter);
-  command.add_option("--sql", options->sql, "one statement that reads")->option_text("STATEMENT");
+  command.add_option("--sql", options->sql, "SQL statement that only reads")
+      ->option_text("STATEMENT");
   app::add_database_option(command, options->database);
   app::add_format_options(command, *options);
 }

@@ -28,17 +28,17 @@ namespace {
 
 constexpr const char* kEvalRunExamples =
     R"(  d5 eval run efficientnet-lite0 --framework torch,reference --scenario single-stream,server,burst
-                                                is it as accurate as claimed, and how fast
+                                                check the claimed accuracy, measure the speed
   d5 eval run mine.yaml --dataset imagenet-sample --framework all --batch 1,8
-                                                a model of your own ('d5 eval lint mine.yaml')
+                                                your own model ('d5 eval lint mine.yaml')
   d5 eval run evaluation.yaml --out results.json --resume
-                                                all that an evaluation's manifest names
-  d5 eval run --locked e.lock.json              once more, if nothing is another since 'd5 eval lock')";
+                                                everything that an evaluation's manifest names
+  d5 eval run --locked e.lock.json              repeat it, if nothing changed since 'd5 eval lock')";
 
 constexpr const char* kEvalRunFooter = R"(
 
-A model is answered on all samples first: an accuracy below what its author claims fails, and what
-is timed then is mistrusted.)";
+The model first answers all samples. An accuracy below the author's claim fails, and the times that
+follow are mistrusted.)";
 
 struct EvalRunOptions : app::EvaluationOptions,
                         app::OutputOptions,
@@ -51,7 +51,7 @@ struct EvalRunOptions : app::EvaluationOptions,
   Isolation isolation{.most_seconds = 3600};
 };
 
-/// A trace is of this process, and so is a device.
+/// A trace, and a device, belong to this process.
 Isolation isolation_of(const EvalRunOptions& options) {
   if (!options.trace.empty() || options.device != "cpu") return {};
   return {
@@ -62,13 +62,13 @@ FixedEvaluation fixed(const EvalRunOptions& options) {
   if (options.locked.empty()) return app::fixed_evaluation_of(options, options);
   if (!options.what.empty() || !app::changes_of(options, options).values().empty()) {
     throw ValueError(
-        "--locked FILE says what is run and how; leave out models, frameworks, scenarios, seeds "
-        "and lengths, or run without it");
+        "--locked FILE fixes what runs and how; leave out models, frameworks, scenarios, seeds and "
+        "lengths, or run without it");
   }
   return locked_evaluation(options.locked);
 }
 
-/// All of it, as it was asked for.
+/// The whole command line, as it was given.
 std::string line_of(const EvalRunOptions& options, const EvaluateOptions& how) {
   CommandLine line("eval run");
   for (const auto& what : options.what) line.word(what);
@@ -84,9 +84,9 @@ std::string line_of(const EvalRunOptions& options, const EvaluateOptions& how) {
   return line.append(how.command_options).text();
 }
 
-/// Where `--database` says, with all queries, answers and traces.
+/// Keeps all queries, answers and traces in the database that `--database` names.
 struct Kept {
-  std::unique_ptr<EvaluationDatabase> database;  ///< null where it says nothing
+  std::unique_ptr<EvaluationDatabase> database;  ///< null without `--database`
   std::optional<RunSink> run;
 };
 
@@ -103,16 +103,18 @@ Kept kept(const FixedEvaluation& evaluation, const EvalRunOptions& options, Eval
   return result;
 }
 
-/// Of the server's machines: what is named is found there.
+/// Runs it on the server's machines, where names are resolved.
 int run_on_server(const EvalRunOptions& options) {
-  if (!options.locked.empty()) throw ValueError("--locked is of this machine; leave out --server");
+  if (!options.locked.empty())
+    throw ValueError("--locked works on this machine alone; leave out --server");
   return app::run_on_server(canonical_json(app::evaluation_of(options, options)), options.where,
                             options);
 }
 
 int run_eval_run(EvalRunOptions options) {
   if (!options.where.server.empty()) return run_on_server(options);
-  if (app::is_only_kept(options.out)) options.out.clear();  // a RunSink tells the database itself
+  if (app::is_only_kept(options.out))
+    options.out.clear();  // the RunSink writes to the database itself
   app::apply_predictors(options);
   pin_threads();
   const FixedEvaluation evaluation = fixed(options);
@@ -142,28 +144,27 @@ int run_eval_run(EvalRunOptions options) {
 void register_eval_run(app::Program& program) {
   auto options = std::make_shared<EvalRunOptions>();
   auto& command =
-      program.add("eval run", "a model as it is used: how accurate, how fast",
+      program.add("eval run", "evaluate a model as it is used: accuracy and speed",
                   std::string(kEvalRunExamples) + app::server_example() + kEvalRunFooter,
                   [options] { return run_eval_run(*options); });
   app::add_evaluation_options(command, *options);
   command
       .add_option("--locked", options->locked,
-                  "what this file of 'd5 eval lock' holds, if nothing is another since")
+                  "lock file of 'd5 eval lock' to run, if nothing changed since")
       ->option_text("FILE");
   app::add_server_choice(command, options->where);
   command.add_flag("--steps", options->steps,
-                   "each step's time, its queue, and who waited for whom");
+                   "record each step's time and queue, and which step waited for which");
   command
       .add_option("--price", options->price,
-                  "of an hour of this machine: tells what a million cost")
+                  "price of an hour of this machine; adds the cost of a million queries")
       ->transform(app::number_from_zero())
       ->option_text("PRICE");
   command
-      .add_option(
-          "--isolate", options->isolation.most_seconds,
-          "each model in each framework in a process of its own, so long at most for each "
-          "piece, so that one that crashes or hangs is a failed row; 3600 if left out, 0: in "
-          "this process")
+      .add_option("--isolate", options->isolation.most_seconds,
+                  "run each model and framework in a process of its own, with this time limit for "
+                  "each piece, so that a crash or a hang is a failed row; 3600 if left out, 0: run "
+                  "in this process")
       ->transform(app::number_from_zero())
       ->option_text("S");
   app::add_list_options(command, *options);

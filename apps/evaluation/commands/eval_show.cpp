@@ -15,13 +15,13 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kEvalShowExamples =
-    R"(  d5 eval show 3f9ac2d1                      what a run measured; its id may be cut short
+    R"(  d5 eval show 3f9ac2d1                      a run's records; the id may be cut short
   d5 eval show 3f9ac2d1 --format html > run.html
-  d5 eval show 3f9ac2d1 --pieces             what it wrote: records, queries, answers, traces
+  d5 eval show 3f9ac2d1 --pieces             its pieces: records, queries, answers, traces
   d5 eval show 3f9ac2d1 --answers "lenet@1.0.0 torch accuracy"
                                              every sample's answer, and whether it was right
   d5 eval show 3f9ac2d1 --queries PIECE --format csv > queries.csv
-  d5 eval show 3f9ac2d1 --manifest           the evaluation's manifest, as its key is made of it)";
+  d5 eval show 3f9ac2d1 --manifest           the evaluation's canonical manifest, from which its key derives)";
 
 struct EvalShowOptions : app::OutputOptions {
   std::string database, run, answers, queries;
@@ -70,11 +70,13 @@ void check_usage(const EvalShowOptions& options) {
     throw ValueError("eval show: choose one of --pieces, --manifest, --answers, --queries");
   }
   if (asked == 1 && !options.pivot.empty()) {
-    throw ValueError("eval show: --pivot is of records; leave it out, or what is shown instead");
+    throw ValueError(
+        "eval show: --pivot is for records; leave it out, or leave out --pieces, --manifest, "
+        "--answers and --queries");
   }
 }
 
-/// Throws: NotFound for a piece without such rows, with those that have.
+/// Throws: NotFound for a piece without such rows; the message lists the pieces that have some.
 void expect_piece(const EvaluationDatabase& database, const std::string& run,
                   const std::string& piece, const std::string& kind) {
   std::string others;
@@ -115,15 +117,14 @@ int run_eval_show(const EvalShowOptions& options) {
 
 void register_eval_show(app::Program& program) {
   auto options = std::make_shared<EvalShowOptions>();
-  auto& command = program.add("eval show", "all of a run that is kept: records, answers, queries",
+  auto& command = program.add("eval show", "show a run's records, answers or queries",
                               kEvalShowExamples, [options] { return run_eval_show(*options); });
-  command.add_option("RUN", options->run, "its id ('d5 eval history'), or how that begins")
-      ->required();
-  command.add_flag("--pieces", options->pieces, "what the run wrote");
-  command.add_flag("--manifest", options->manifest, "the manifest of its evaluation");
-  command.add_option("--answers", options->answers, "the answers of this piece")
+  command.add_option("RUN", options->run, "id ('d5 eval history'), or its beginning")->required();
+  command.add_flag("--pieces", options->pieces, "list the pieces that the run wrote");
+  command.add_flag("--manifest", options->manifest, "print the manifest of its evaluation");
+  command.add_option("--answers", options->answers, "piece whose answers to print")
       ->option_text("PIECE");
-  command.add_option("--queries", options->queries, "the queries of this piece")
+  command.add_option("--queries", options->queries, "piece whose queries to print")
       ->option_text("PIECE");
   app::add_database_option(command, options->database);
   app::add_pivot_option(command, *options);

@@ -10,11 +10,11 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kNetDescribeExamples =
-    R"(  d5 net describe mine.onnx > mine.yaml      what the file says, and a guess where it says nothing
+    R"(  d5 net describe mine.onnx > mine.yaml      facts from the file, and guesses for the rest
   d5 eval lint mine.yaml
   d5 eval run mine.yaml --dataset flowers.yaml --framework torch,reference
 
-Fill in the task, the licence, and the steps that the author trained with.)";
+Fill in the task, the licence, and the preprocessing steps of the training.)";
 
 struct NetDescribeOptions {
   std::string file, name;
@@ -30,10 +30,11 @@ int run_net_describe(const NetDescribeOptions& options) {
 void register_net_describe(app::Program& program) {
   auto options = std::make_shared<NetDescribeOptions>();
   auto& command =
-      program.add("net describe", "an ONNX file as a model's manifest, for d5 eval run",
+      program.add("net describe", "write an ONNX file's manifest, for 'd5 eval run'",
                   kNetDescribeExamples, [options] { return run_net_describe(*options); });
-  command.add_option("FILE", options->file, "a network")->required();
-  command.add_option("--name", options->name, "of the model; else the file's")->option_text("NAME");
+  command.add_option("FILE", options->file, "network file")->required();
+  command.add_option("--name", options->name, "name of the model; by default the file's")
+      ->option_text("NAME");
 }
 
 }  // namespace d5::command

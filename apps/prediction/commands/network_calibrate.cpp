@@ -26,7 +26,7 @@ constexpr const char* kCalibrateExamples =
                                                 between hosts: ranks 0 and 1 on two of them
   d5 network calibrate --wire 50us,1GB/s        of a modelled wire
 
-What it has not fitted, every other size and all-reduces, stands beside what the fit says of it.)";
+Also measures sizes and all-reduces that the fit does not use, and prints them beside its predictions.)";
 
 struct CalibrateCommand : app::OutputOptions {
   app::RankOptions around;
@@ -60,7 +60,7 @@ int run_calibrate(CalibrateCommand options) {
         spread > NetworkDescription::kBusySpread) {
       app::say(
           fmt::format("mistrusted: {:.0f}% off where it was not fitted (root mean square); "
-                      "nothing else should run meanwhile",
+                      "calibrate on an otherwise idle machine",
                       100 * spread));
     }
   }
@@ -72,16 +72,15 @@ int run_calibrate(CalibrateCommand options) {
 
 void register_network_calibrate(app::Program& program) {
   auto options = std::make_shared<CalibrateCommand>();
-  auto& command = program.add("network calibrate", "fit a network to messages between ranks",
+  auto& command = program.add("network calibrate", "fit a network description to measured messages",
                               kCalibrateExamples, [=] { return run_calibrate(*options); });
-  command.add_option("--name", options->name, "of the network")->option_text("NAME");
+  command.add_option("--name", options->name, "name of the network")->option_text("NAME");
   app::add_started_ranks_option(command, options->ranks);
-  command.add_option("--repetitions", options->calibration.repetitions, "of each size")
+  command.add_option("--repetitions", options->calibration.repetitions, "repetitions of each size")
       ->transform(app::whole_number(1, 1'000'000))
       ->option_text("N");
   command
-      .add_option("--largest", options->largest,
-                  "message (16MiB if left out): what is larger is no part of the fit")
+      .add_option("--largest", options->largest, "largest message of the fit (16MiB if left out)")
       ->transform(app::bytes())
       ->option_text("SIZE");
   app::add_rank_options(command, options->around);

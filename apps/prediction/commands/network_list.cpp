@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kNetworkListExamples =
     R"(  d5 network list
   d5 network list --format json
-  d5 network show ethernet-10g    each of its numbers, and who says so)";
+  d5 network show ethernet-10g    each of its numbers, and its source)";
 
 int run_network_list(const app::OutputOptions& options) {
   TextTable table(
@@ -35,8 +35,8 @@ int run_network_list(const app::OutputOptions& options) {
 void register_network_list(app::Program& program) {
   auto options = std::make_shared<app::OutputOptions>();
   auto& command =
-      program.add("network list", "networks between machines that d5 carries", kNetworkListExamples,
-                  [options] { return run_network_list(*options); });
+      program.add("network list", "list the built-in descriptions of cluster networks",
+                  kNetworkListExamples, [options] { return run_network_list(*options); });
   app::add_format_options(command, *options);
 }
 

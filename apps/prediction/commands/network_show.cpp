@@ -21,10 +21,10 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kNetworkShowExamples =
-    R"(  d5 network show ethernet-10g    each of its numbers, and who says so
+    R"(  d5 network show ethernet-10g    each of its numbers, and its source
   d5 network show mine.yaml --ranks 2,8,64 --all-reduce ring,rabenseifner --bytes 100MB
-                                  and what all-reduces take on it, simulated: latency and bandwidth
-                                  alone (closed), and with ports that messages wait for (ports)
+                                  also simulated times of all-reduces: from latency and bandwidth
+                                  alone (closed), and with contention at ports (ports)
 
 Simulated ranks compute nothing: additions take no time.)";
 
@@ -105,21 +105,25 @@ int run_network_show(const NetworkShowOptions& options) {
 void register_network_show(app::Program& program) {
   auto options = std::make_shared<NetworkShowOptions>();
   auto& command =
-      program.add("network show", "a network's numbers, and all-reduces simulated on it",
+      program.add("network show", "show a network's numbers, and simulate all-reduces on it",
                   kNetworkShowExamples, [options] { return run_network_show(*options); });
   command
       .add_option("NETWORK", options->network,
-                  "one that d5 carries ('d5 network list'), or a file of your own")
+                  "built-in description ('d5 network list'), or a file of your own")
       ->required();
-  command.add_option("--ranks", options->ranks, "simulates all-reduces between so many")
+  command.add_option("--ranks", options->ranks, "numbers of ranks to simulate all-reduces between")
       ->delimiter(',')
       ->transform(app::whole_number(1))
       ->option_text("N,...");
-  command.add_option("--all-reduce", options->all_reduces, "their algorithms")
+  command
+      .add_option("--all-reduce", options->all_reduces,
+                  "algorithms to simulate ('d5 list all-reduces')")
       ->delimiter(',')
       ->capture_default_str()
       ->option_text("NAME,...");
-  command.add_option("--model", options->models, "how the network's time is reckoned")
+  command
+      .add_option("--model", options->models,
+                  "models of the network's time ('d5 list simulated-networks')")
       ->delimiter(',')
       ->capture_default_str()
       ->option_text("NAME,...");

@@ -36,12 +36,12 @@ constexpr const char* kOverlapMapExamples =
   d5 overlap map --model lenet --batch 16 --framework torch
   mpirun -np 4 d5 overlap map --all-reduce ring --progress thread
   d5 overlap map --compare monday.json tuesday.json
-                                                the share of cells whose intervals meet
+                                                the share of cells whose intervals overlap
 
-A cell tells how much longer a kernel takes beside all-reduces, and an all-reduce beside the kernel:
-1.00 is no longer than alone. A '?' stands behind what is mistrusted. Intervals are those of rounds,
-whose ranks are started anew. 'mpirun --bind-to none' lets
-threads of all-reduces have other cores than their rank's.)";
+A cell holds two slowdowns: of a kernel beside all-reduces, and of an all-reduce beside the kernel; 1.00
+is as fast as alone. A '?' marks a mistrusted cell. Intervals are over rounds, and each round starts
+its ranks again. With 'mpirun --bind-to none' the all-reduces' threads may use cores other than their
+rank's.)";
 
 struct OverlapMapCommand : app::OutputOptions, app::RunOptions {
   std::vector<std::string> cases, resources = {"threads=0", "threads=1", "threads=1:waiting=sleep"};
@@ -52,7 +52,7 @@ struct OverlapMapCommand : app::OutputOptions, app::RunOptions {
   std::string budget = "2min";
   int pairs = 30, rounds = 0, started_ranks = 2;
   bool force = false;
-  std::string round_file;  ///< of one round, that another d5 started
+  std::string round_file;  ///< of one round, which another d5 started
   app::RankOptions ranks;
 };
 
@@ -90,7 +90,7 @@ int compare_maps(const OverlapMapCommand& options) {
       compare_overlap_maps(read_results(options.compared[0]), read_results(options.compared[1]),
                            options.force ? Misfit::mistrust : Misfit::refuse);
   if (agreement.cells.empty()) {
-    throw ValueError(fmt::format("'{}' and '{}' have no cell in common that both measured",
+    throw ValueError(fmt::format("'{}' and '{}' have no measured cell in common",
                                  printable(options.compared[0]), printable(options.compared[1])));
   }
   using enum TextTable::Align;
@@ -109,7 +109,7 @@ int compare_maps(const OverlapMapCommand& options) {
   return app::kPassed;
 }
 
-/// Of the ranks that run: a collective.
+/// Measures on all running ranks: a collective.
 std::vector<Measurement> measured_map(const OverlapMapCommand& options, Communicator& ranks) {
   app::pin_ranks(ranks);
   OverlapMapOptions how{.all_reduce = entry_of_words("all-reduce", options.all_reduce),
@@ -141,7 +141,7 @@ int publish_map(const OverlapMapCommand& options, std::vector<Measurement> recor
   return exit_status(records, IfUnsupported::allow);
 }
 
-/// On the ranks that are there.
+/// Runs one round on the ranks that are running.
 int run_one_round(const OverlapMapCommand& options) {
   app::apply(options);
   if (options.threads == 0) share_threads();
@@ -186,8 +186,8 @@ int run_overlap_map(const OverlapMapCommand& options) {
   const bool is_part = !options.round_file.empty();
   if (is_launched() && !is_part && options.rounds > 1) {
     throw ValueError(
-        fmt::format("overlap map: {} rounds start ranks anew, and a launcher started these; leave "
-                    "mpirun out, or --rounds",
+        fmt::format("overlap map: {} rounds start ranks themselves, and a launcher started these; "
+                    "leave mpirun out, or --rounds",
                     options.rounds));
   }
   if (is_launched() || is_part) return run_one_round(options);
@@ -201,59 +201,62 @@ int run_overlap_map(const OverlapMapCommand& options) {
 void register_overlap_map(app::Program& program) {
   auto options = std::make_shared<OverlapMapCommand>();
   auto& command =
-      program.add("overlap map", "what computation and communication take from each other",
+      program.add("overlap map", "measure how computation and communication slow each other",
                   kOverlapMapExamples, [=] { return run_overlap_map(*options); });
   command.add_option("CASE", options->cases, "operators; a published study's if left out");
   const std::map<std::string, KernelScale> scales{{"l2", KernelScale::l2},
                                                   {"l3", KernelScale::l3},
                                                   {"memory", KernelScale::memory},
                                                   {"full", KernelScale::full}};
-  command.add_option("--scale", options->scale, "where the study's kernels have their data")
+  command
+      .add_option("--scale", options->scale, "memory that holds the data of the study's kernels")
       ->transform(app::one_of(scales))
       ->option_text("l2|l3|memory|full");
-  command.add_option("--model", options->model, "every operator of a network instead")
+  command.add_option("--model", options->model, "network whose operators are measured instead")
       ->option_text("MODEL");
-  command.add_option("--batch", options->batch, "of the network")
+  command.add_option("--batch", options->batch, "batch size of the network")
       ->transform(app::whole_number(1))
       ->option_text("N");
   command
-      .add_option(
-          "--resources", options->resources,
-          "default, or of threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us what counts")
+      .add_option("--resources", options->resources,
+                  "resources to compare: default, or settings such as "
+                  "threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...");
-  command.add_option("--all-reduce", options->all_reduce, "'d5 list all-reduces'")
+  command.add_option("--all-reduce", options->all_reduce, "algorithm ('d5 list all-reduces')")
       ->option_text("NAME:KEY=VALUE");
-  command.add_option("--bytes", options->bytes, "of each all-reduce")
+  command.add_option("--bytes", options->bytes, "size of each all-reduce")
       ->transform(app::bytes())
       ->option_text("SIZE");
-  command.add_option("--pairs", options->pairs, "alone and beside, of each cell in all rounds")
+  command
+      .add_option("--pairs", options->pairs,
+                  "pairs of measurements (alone, beside) of each cell, over all rounds")
       ->transform(app::whole_number(1, 100000))
       ->option_text("N");
   command
       .add_option("--rounds", options->rounds,
-                  "with ranks that are started anew, which share the pairs (6 if left out; under "
-                  "mpirun 1)")
+                  "rounds, each with newly started ranks, which share the pairs (6 if left out; "
+                  "under mpirun 1)")
       ->transform(app::whole_number(1, 1000))
       ->option_text("N");
   command
       .add_option("--budget", options->budget,
-                  "time for all cells (2min if left out); where it is over, they have fewer pairs, "
-                  "and are mistrusted")
+                  "time for all cells (2min if left out); cells that run out of time have fewer "
+                  "pairs, and are mistrusted")
       ->option_text("TIME");
-  // What a round is started with, behind the words of all.
+  // Options of a round, which follow those of the whole command.
   command.add_option("--round-file", options->round_file)->group("");
   command.add_option("--round-pairs", options->pairs)->group("");
   command.add_option("--round-budget", options->budget)->group("");
   app::add_started_ranks_option(command, options->started_ranks);
   command.add_flag("--force", options->force,
-                   "compares maps of machines that differ, too, and mistrusts it");
-  command.add_option("--pictures", options->pictures, "draws both slowdowns there")
+                   "compare maps of different machines, too, and mistrust the result");
+  command.add_option("--pictures", options->pictures, "folder for pictures of both slowdowns")
       ->option_text("DIR");
   command
       .add_option("--compare", options->compared,
-                  "two maps that --out wrote, of one machine: do they agree")
+                  "compare two maps that --out wrote on one machine")
       ->expected(2)
       ->option_text("A B");
   app::add_rank_options(command, options->ranks);

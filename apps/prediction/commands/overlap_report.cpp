@@ -18,10 +18,10 @@ constexpr const char* kOverlapReportExamples =
     R"(  d5 overlap report                             a published grid, from $D5_DATA_DIR/overlap:
                                                 7 models, 4 batch sizes, 16 settings of NCCL
   d5 overlap report grid.csv --base default     'model,batch,SETTING,...', a throughput a cell
-  d5 overlap report search.json                 what 'd5 overlap search' found
-  d5 overlap report --single --format csv       what one setting for all rows loses
+  d5 overlap report search.json                 the results of 'd5 overlap search'
+  d5 overlap report --single --format csv       the loss from one setting for all rows
 
-A gain is over --base, and its interval what rounding of the throughputs, or the samples, allow.)";
+A gain is relative to --base. Its interval comes from the samples, or the rounding of the throughputs.)";
 
 struct OverlapReportOptions : app::OutputOptions {
   std::string file, base = "2x256";
@@ -57,14 +57,13 @@ int run_overlap_report(const OverlapReportOptions& options) {
 void register_overlap_report(app::Program& program) {
   auto options = std::make_shared<OverlapReportOptions>();
   auto& command =
-      program.add("overlap report", "which setting of communication trains each model fastest",
+      program.add("overlap report", "show which communication setting trains each model fastest",
                   kOverlapReportExamples, [=] { return run_overlap_report(*options); });
   command.add_option("FILE", options->file,
-                     "throughputs; $D5_DATA_DIR/overlap/throughput.csv if left out");
-  command
-      .add_option("--base", options->base, "the setting that others are held against, of a table")
+                     "file of throughputs; $D5_DATA_DIR/overlap/throughput.csv if left out");
+  command.add_option("--base", options->base, "base setting of the gains, in a table")
       ->option_text("SETTING");
-  command.add_flag("--single", options->single, "only what one setting for all rows loses");
+  command.add_flag("--single", options->single, "show only the loss from one setting for all rows");
   app::add_format_options(command, *options);
 }
 

@@ -26,11 +26,11 @@ constexpr const char* kOverlapSearchExamples =
     R"(  d5 overlap search --models lenet,resnet-18 --batch 16 --threads 1
   d5 overlap search --models lenet --resources default,threads=1:waiting=sleep --buckets 1MiB,25MiB
   d5 overlap search --models lenet --out search.json --resume
-                                                goes on with what was done before
+                                                continue after the rounds that are done
   d5 overlap report search.json                 the same tables again
 
-Candidates train in turn, a block of steps each; a gain is the median of paired ratios to the first
-candidate. Where its interval holds 1, no difference was found.)";
+Candidates train in turns, in blocks of steps. A gain is the median of paired ratios to the first
+candidate. If its interval contains 1, no difference was found.)";
 
 struct OverlapSearchCommand : app::OutputOptions, app::RunOptions {
   OverlapSearchOptions search;
@@ -42,7 +42,7 @@ struct OverlapSearchCommand : app::OutputOptions, app::RunOptions {
   app::RankOptions ranks;
 };
 
-/// The first of each, which is the base, stands first.
+/// The candidate with the first size and the first resources is the base, and comes first.
 std::vector<OverlapCandidate> candidates_of(const OverlapSearchCommand& options) {
   std::vector<OverlapCandidate> all;
   std::vector<std::int64_t> sizes;
@@ -57,7 +57,7 @@ std::vector<OverlapCandidate> candidates_of(const OverlapSearchCommand& options)
 int run_overlap_search(const OverlapSearchCommand& options) {
   for (const auto& words : options.resources) expect_usable(resources_of(words));
   if (options.search.resume && options.out.empty()) {
-    throw ValueError("overlap search: --resume needs --out FILE, which it goes on with");
+    throw ValueError("overlap search: --resume needs --out FILE, whose rounds it continues");
   }
   app::start_ranks(options.started_ranks);
   app::apply(options);
@@ -96,42 +96,43 @@ int run_overlap_search(const OverlapSearchCommand& options) {
 void register_overlap_search(app::Program& program) {
   auto options = std::make_shared<OverlapSearchCommand>();
   auto& command =
-      program.add("overlap search", "which resources and buckets train a model fastest here",
+      program.add("overlap search", "find the resources and bucket size that train a model fastest",
                   kOverlapSearchExamples, [=] { return run_overlap_search(*options); });
-  command.add_option("--models", options->search.models, "'d5 list networks'")
+  command.add_option("--models", options->search.models, "models to train ('d5 list networks')")
       ->required()
       ->delimiter(',')
       ->option_text("A,B,...");
-  command.add_option("--batch", options->search.batch, "of each rank")
+  command.add_option("--batch", options->search.batch, "batch size of each rank")
       ->transform(app::whole_number(1))
       ->option_text("N");
   command
       .add_option("--resources", options->resources,
-                  "of each all-reduce, the base first: default, or of "
-                  "threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us what counts")
+                  "resources of each all-reduce, the base first: default, or settings such as "
+                  "threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...");
-  command.add_option("--buckets", options->buckets, "least sizes of a bucket, the base first")
+  command.add_option("--buckets", options->buckets, "minimum bucket sizes, the base first")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("SIZE,...");
-  command.add_option("--all-reduce", options->search.all_reduce, "'d5 list all-reduces'")
+  command
+      .add_option("--all-reduce", options->search.all_reduce, "algorithm ('d5 list all-reduces')")
       ->option_text("NAME");
   command.add_option("--rounds", options->search.rounds, "blocks of each candidate")
       ->transform(app::whole_number(1, 100000))
       ->option_text("N");
-  command.add_option("--steps", options->search.steps_per_block, "in a block")
+  command.add_option("--steps", options->search.steps_per_block, "steps per block")
       ->transform(app::whole_number(1, 1000))
       ->option_text("N");
   command
       .add_option("--budget", options->budget,
-                  "time for all models (2min if left out); one whose share is over has fewer "
+                  "time for all models (2min if left out); a model that runs out of time has fewer "
                   "rounds, and is mistrusted")
       ->option_text("TIME");
   app::add_started_ranks_option(command, options->started_ranks);
   command.add_flag("--resume", options->search.resume,
-                   "rounds that --out holds are not made again");
+                   "keep the rounds that --out holds, and make the others");
   app::add_rank_options(command, options->ranks);
   app::add_framework_options(command, *options);
   app::add_process_options(command, *options);

@@ -37,19 +37,20 @@ namespace {
 
 constexpr const char* kPredictExamples =
     R"(  d5 predict lenet --batch 32 --ranks 1..128 --network ethernet-10g,ethernet-25g
-                                                profiles it here, and tells clusters' curves
+                                                profile the model here, and predict its scaling on
+                                                two networks
   d5 predict p.json --nodes 1..1024 --network my.yaml --strong --batch 1024
-                                                of a profile of 'd5 profile'
+                                                from a profile of 'd5 profile'
   d5 predict resnet-18 --batch 16 --measure 1,2
-                                                of ranks on this machine, beside what training
-                                                takes there; --wire 50us,100MB/s delays messages
+                                                predict and measure ranks on this machine;
+                                                --wire 50us,100MB/s delays messages
   d5 predict p.json --ranks 64 --strategy buckets:bytes=1048576,compute:factor=2 \
       --strategy wire:bandwidth=2
-                                                as it is, beside other messages on a faster machine,
-                                                and beside a faster network
+                                                three curves: as it is, with other buckets on a
+                                                faster machine, and with a faster network
   d5 predict lenet --distributed consistent_decentralized:all_reduce=ring:bucket_bytes=65536
 
-Each rank is simulated: the scheme, its buckets and its collective run as they are, in virtual time.
+Each rank is simulated: scheme, buckets and collective run their real code, in virtual time.
 Networks: 'd5 network list'. Strategies, whose options 'd5 list prediction-strategies NAME' shows:
 )";
 
@@ -61,7 +62,8 @@ ProfileOptions profile_options(const app::PredictOptions& options) {
           .optimizer = options.optimizer};
 }
 
-/// On the ranks that a launcher has started. Traced steps are fewer: a trace makes them longer.
+/// Measures on the ranks that a launcher has started. A trace slows steps down, so fewer steps are
+/// traced.
 int measure_here(const app::PredictOptions& options) {
   constexpr std::int64_t kTraced = 5;
   if (options.threads == 0) share_threads();
@@ -104,7 +106,7 @@ ScalingPredictionOptions scaling_of(const app::PredictOptions& options,
           .interrupt = app::ctrl_c()};
 }
 
-/// On clusters: each network as it is, and with each strategy.
+/// Predicts for each network, as it is and with each strategy.
 void predict_clusters(const app::PredictOptions& options, const TrainingProfile& profile,
                       const SimulatedTrainingOptions& training,
                       std::vector<PredictedCurve>& curves) {
@@ -134,7 +136,7 @@ void predict_clusters(const app::PredictOptions& options, const TrainingProfile&
   }
 }
 
-/// Throws what is wrong with them before minutes are spent on this machine's own ranks.
+/// Checks the networks before minutes are spent on this machine's own ranks.
 void expect_clusters(const app::PredictOptions& options) {
   (void)app::networks_of(options);
   ScalingPredictionOptions how;
@@ -170,7 +172,8 @@ void publish_curves(const app::PredictOptions& options, const std::vector<Predic
   }
 }
 
-/// Of the ranks that were measured, beside what they did; else on the first network.
+/// Writes a trace of the measured ranks beside their prediction; without measured ranks, of the
+/// prediction on the first network.
 void write_trace(const app::PredictOptions& options, const TrainingProfile& profile,
                  const SimulatedTrainingOptions& training, const LocalRanks& here) {
   const bool measured = !options.measure.empty();
@@ -187,16 +190,16 @@ int run_predict(const app::PredictOptions& options, bool is_child) {
   if (is_launched() || is_child) return measure_here(options);
   if (!options.is_of_profile()) set_threads(options.threads > 0 ? options.threads : 1);
   for (const std::string& words : options.strategies) {
-    PlannedTraining nothing;  // finds what is misspelt before anything runs
+    PlannedTraining nothing;  // finds unknown names before anything runs
     apply_strategies(app::strategies_of(words), nothing);
   }
   if (!options.measure.empty() && options.is_of_profile()) {
-    throw ValueError("predict: --measure trains, and needs the model itself in place of a profile");
+    throw ValueError("predict: --measure trains, and needs the model itself instead of a profile");
   }
   if (!options.measure.empty() && !options.strategies.empty() && options.ranks.empty()) {
     throw ValueError(
-        "predict: --measure trains on this machine as it is; give --ranks of a cluster that "
-        "--strategy is for");
+        "predict: --measure trains on this machine without strategies; give --ranks of a cluster "
+        "for --strategy");
   }
   SimulatedTrainingOptions training;
   training.batch = options.batch;
@@ -211,7 +214,8 @@ int run_predict(const app::PredictOptions& options, bool is_child) {
   const bool asks_clusters = !measures || !options.ranks.empty() || !options.networks.empty();
   if (asks_clusters) expect_clusters(options);
   std::optional<PredictedCurve> local;
-  if (measures) {  // first, while a profile of one rank is still to be made: in turns with steps
+  if (measures) {  // first, because it makes a profile of one rank, too, in turns with the measured
+                   // steps
     local = predict_here(here, scaling_of(options, training, ranks_from(options.measure)));
   }
   if (asks_clusters) {
@@ -230,7 +234,7 @@ int run_predict(const app::PredictOptions& options, bool is_child) {
 void register_predict(app::Program& program) {
   auto options = std::make_shared<app::PredictOptions>();
   auto is_child = std::make_shared<bool>(false);
-  auto& command = program.add("predict", "from a profile to the scaling curve of a cluster",
+  auto& command = program.add("predict", "predict training's scaling on a cluster from a profile",
                               kPredictExamples + app::strategies_help(),
                               [=] { return run_predict(*options, *is_child); });
   app::add_predict_options(command, *options, *is_child);

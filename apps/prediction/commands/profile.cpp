@@ -34,15 +34,15 @@ constexpr const char* kProfileExamples =
     R"(  d5 profile lenet --batch 16,32 --out lenet.json
                                                 30 training steps of each, node by node
   d5 profile resnet-18 --batch 16 --copies 2 --framework onednn --out p.json
-                                                two at once, as two ranks of one machine are
+                                                two at once, like two ranks of one machine
   d5 profile mnist-lenet --batch 32 --out p.json
                                                 a recipe, with its data and its optimizer
   d5 profile vgg-13 --batch 32 --from-cost 198ms --switch 10us --out p.json
-                                                nothing runs: FLOP of each operator, scaled to a
-                                                step time that is known
+                                                without running: each operator's FLOP, scaled to a
+                                                known step time
 
-A process is some percent faster or slower than the next, so that copies are started six times
-(--launches). Ctrl-C ends it soon; launches that are whole are kept, and mistrusted.)";
+Processes differ in speed by some percent, so the copies are started six times (--launches). Ctrl-C ends
+it soon; launches that are whole are kept, and mistrusted.)";
 
 constexpr double kUsualBudget = 120;  // of each batch size; s
 constexpr int kUsualLaunches = 6;
@@ -51,8 +51,8 @@ struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptio
   std::string model, batches = "16", from_cost, graph, switch_time = "0s", budget;
   std::string least_time = "2s";
   int copies = 0;           ///< 0: one, or as many as a launcher has started
-  int launches = 0;         ///< 0: as usual, or the one that a launcher has started
-  std::string launch_file;  ///< of one launch, that another d5 started
+  int launches = 0;         ///< 0: the default, or the one launch of a launcher
+  std::string launch_file;  ///< of one launch, which another d5 started
   double flop_per_byte = 0;
   ProfileOptions profile;
 };
@@ -60,7 +60,7 @@ struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptio
 TrainingProfile from_cost(const ProfileCommand& options) {
   const auto sizes = sizes_from(options.batches);
   if (sizes.size() != 1 || options.copies > 1) {
-    throw ValueError("profile: a known step time is of one --batch, and of one copy");
+    throw ValueError("profile: --from-cost needs one --batch, and one copy");
   }
   return profile_from_cost(options.model,
                            {.batch = sizes.front(),
@@ -69,7 +69,7 @@ TrainingProfile from_cost(const ProfileCommand& options) {
                             .switch_seconds = duration_seconds(options.switch_time)});
 }
 
-/// One of several launches has its share of steps and time.
+/// The share of one launch in steps and time.
 TrainingProfile observe(ProfileCommand options, int launches, Communicator& ranks) {
   if (options.frameworks.size() != 1) {
     throw ValueError(fmt::format("profile: --framework names {} frameworks; expected one",
@@ -82,7 +82,7 @@ TrainingProfile observe(ProfileCommand options, int launches, Communicator& rank
   profile.launches = launches;
   profile.steps = std::max<std::int64_t>(2, (profile.steps + launches - 1) / launches);
   profile.least_seconds = duration_seconds(options.least_time) / launches;
-  // mpirun ends all ranks by itself.
+  // On its own, mpirun ends all ranks.
   if (ranks.size() == 1) profile.interrupt = app::ctrl_c();
   const double budget = options.budget.empty()
                             ? kUsualBudget * static_cast<double>(profile.batches.size())
@@ -122,7 +122,7 @@ void publish(const ProfileCommand& options, const TrainingProfile& profile) {
   if (!options.out.empty()) app::say_written(options);
 }
 
-/// On the ranks that are there.
+/// Profiles on the ranks that are running.
 void run_one_launch(const ProfileCommand& options, int launches) {
   const bool is_part = !options.launch_file.empty();
   if (options.copies > 1 && !is_launched()) become_ranks(options.copies, own_command());
@@ -150,10 +150,10 @@ void run_one_launch(const ProfileCommand& options, int launches) {
 int run_profile(const ProfileCommand& options) {
   const bool is_part = !options.launch_file.empty();
   if (is_launched() && !is_part && options.launches > 1) {
-    throw ValueError(fmt::format(
-        "profile: {} launches start copies anew, and a launcher started these; leave mpirun out, "
-        "or --launches",
-        options.launches));
+    throw ValueError(
+        fmt::format("profile: {} launches start copies themselves, and a launcher started these; "
+                    "leave mpirun out, or --launches",
+                    options.launches));
   }
   const bool is_one = is_part || is_launched() || !options.from_cost.empty();
   int launches = options.launches;
@@ -173,62 +173,70 @@ int run_profile(const ProfileCommand& options) {
 
 void register_profile(app::Program& program) {
   auto options = std::make_shared<ProfileCommand>();
-  auto& command = program.add("profile", "what a training step is made of, piece by piece",
+  auto& command = program.add("profile", "profile training steps, operator by operator",
                               kProfileExamples, [=] { return run_profile(*options); });
   command
       .add_option("MODEL", options->model,
-                  "a built-in network or an .onnx file with a loss; or a recipe")
+                  "built-in network or .onnx file with a loss; or a recipe")
       ->required();
-  command.add_option("--batch", options->batches, "sizes, as 16,32; others are interpolated later")
+  command
+      .add_option("--batch", options->batches,
+                  "batch sizes, as 16,32; others are interpolated later")
       ->option_text("N,...");
   command
       .add_option("--copies", options->copies,
-                  "so many at once, that do not talk: ranks on one machine slow each other")
+                  "number of copies that run at once without communicating, as ranks of one "
+                  "machine slow each other")
       ->transform(app::whole_number(1, 4096))
       ->option_text("N");
   command
       .add_option(
           "--launches", options->launches,
-          "times that copies are started anew, which share steps and time: processes differ "
-          "by more than their steps do (6 if left out; under mpirun 1)")
+          "number of times that the copies are started, which share steps and time, because "
+          "processes differ by more than their steps do (6 if left out; under mpirun 1)")
       ->transform(app::whole_number(1, 1000))
       ->option_text("N");
-  command.add_option("--launch-file", options->launch_file)->group("");  // of one of them
+  command.add_option("--launch-file", options->launch_file)
+      ->group("");  // written by one of several launches
   command
-      .add_option(
-          "--budget", options->budget,
-          "time for all steps (2min for each size if left out); where it is over, those that "
-          "there are are kept, and mistrusted")
+      .add_option("--budget", options->budget,
+                  "time for all steps (2min for each size if left out); steps that were done when "
+                  "it ends are kept, and mistrusted")
       ->option_text("TIME");
-  command.add_option("--steps", options->profile.steps, "observed of each size, in all launches")
+  command
+      .add_option("--steps", options->profile.steps,
+                  "steps to observe of each size, over all launches")
       ->transform(app::whole_number(2, 1000000))
       ->option_text("N");
   command
-      .add_option(
-          "--least-time", options->least_time,
-          "more steps than --steps, 500 at most in a launch, where those take less together")
+      .add_option("--least-time", options->least_time,
+                  "minimum total time of the steps: more than --steps, 500 at most per launch, if "
+                  "they take less")
       ->option_text("TIME");
-  command.add_option("--optimizer", options->profile.optimizer, "of a model; a recipe has its own")
+  command
+      .add_option("--optimizer", options->profile.optimizer,
+                  "optimizer of a model; a recipe has its own")
       ->option_text("NAME:KEY=VALUE...");
-  command.add_option("--set", options->profile.changes, "change a value of the recipe")
+  command.add_option("--set", options->profile.changes, "change to a value of the recipe")
       ->allow_extra_args(false)
       ->option_text("KEY=VALUE");
   command.add_option("--data", options->profile.data, "folder of the recipe's data set")
       ->option_text("DIR");
   command
       .add_option("--from-cost", options->from_cost,
-                  "measure nothing: scale each operator's work to this time of a step")
+                  "skip measuring, and scale each operator's cost to this step time")
       ->option_text("TIME");
   command
       .add_option("--flop-per-byte", options->flop_per_byte,
-                  "that take the time of a byte, with --from-cost; 0: FLOP alone count")
+                  "FLOP that take as long as one byte, with --from-cost; 0: count FLOP alone")
       ->transform(app::number_from_zero())
       ->option_text("X");
-  command.add_option("--switch", options->switch_time, "between two operators, with --from-cost")
+  command
+      .add_option("--switch", options->switch_time, "time between two operators, with --from-cost")
       ->option_text("TIME");
   command
       .add_option("--graph", options->graph,
-                  "the graph of operations of a step of the largest size: .json, .dot or .svg")
+                  "graph of operations of a step of the largest size: .json, .dot or .svg")
       ->option_text("FILE");
   app::add_run_options(command, *options);
   app::add_execution_options(command, *options);

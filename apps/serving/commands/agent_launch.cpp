@@ -16,13 +16,13 @@ namespace {
 
 constexpr const char* kAgentLaunchExamples =
     R"(  d5 agent launch --through slurm --agents 4 --server host:8502 -- --drain
-                                                  four jobs of Slurm, until nothing is left to do
+                                                  four jobs of Slurm, until no work is left
   d5 agent launch --through slurm:partition=gpu:minutes=120:extra=--gres=gpu --server host:8502
-                                                  'd5 list launchers slurm' has all that there is
+                                                  'd5 list launchers slurm' lists its options
   d5 agent launch --through local --server localhost:8502 -- --labels site=here --once
 
-What stands behind -- are options of 'd5 agent run'. A token comes from --token-file there, or with
-the environment, in D5_TOKEN.)";
+Options of 'd5 agent run' follow after --. The token comes from --token-file there, or from the
+environment variable D5_TOKEN.)";
 
 struct AgentLaunchOptions : app::OutputOptions {
   std::string through, server;
@@ -49,21 +49,21 @@ int run_agent_launch(const AgentLaunchOptions& options) {
 void register_agent_launch(app::Program& program) {
   auto options = std::make_shared<AgentLaunchOptions>();
   auto& command =
-      program.add("agent launch", "starts agents by the engine that runs jobs here",
-                  kAgentLaunchExamples, [options] { return run_agent_launch(*options); });
+      program.add("agent launch", "start agents as jobs of a job scheduler", kAgentLaunchExamples,
+                  [options] { return run_agent_launch(*options); });
   command
       .add_option("--through", options->through,
-                  "the engine, with settings: " +
+                  "launcher, with settings: " +
                       fmt::format("{}", fmt::join(agent_launchers().names(), ", ")))
       ->option_text("NAME[:KEY=VALUE]...")
       ->required();
-  command.add_option("--server", options->server, "where 'd5 serve' listens for agents")
+  command.add_option("--server", options->server, "address where 'd5 serve' listens for agents")
       ->option_text("HOST:PORT")
       ->required();
-  command.add_option("--agents", options->agents, "how many (1)")
+  command.add_option("--agents", options->agents, "number of agents (1)")
       ->check(CLI::Range(1, 10'000))
       ->option_text("N");
-  command.add_option("OPTION", options->rest, "behind --: options of 'd5 agent run'")
+  command.add_option("OPTION", options->rest, "options of 'd5 agent run', after --")
       ->option_text(" ");
   app::add_quiet_option(command, *options);
 }

@@ -23,18 +23,18 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kAgentRunExamples =
-    R"(  d5 agent run --server localhost:8502            evaluations of a server, on this machine
+    R"(  d5 agent run --server localhost:8502            run a server's evaluations on this machine
   d5 agent run --server host:8502 --labels site=north,rack=3 --price 1.20
-                                                  what jobs may ask for
+                                                  offer labels that jobs may require
   d5 agent run --server host:8502 --authorities ca.pem --token-file agent.token
                                                   over TLS, with a token of the role admin
   d5 agent run --server localhost:8502 --drain --timeout 3600 --memory 16GiB
-                                                  all that waits, each within limits; then end
+                                                  run all queued jobs, each within limits, then exit
   d5 agent run --server localhost:8502 --parallel 4
-                                                  accuracies: times would disturb one another
+                                                  accuracies alone: parallel runs disturb times
 
-SIGTERM and Ctrl-C end it after the evaluation that runs; a second one ends that, too. What was not
-sent yet is sent by the next agent of the same name.)";
+SIGTERM and Ctrl-C end it after the current evaluation; a second one ends that, too. The next agent of
+the same name sends results that were not sent.)";
 
 struct AgentRunOptions : app::OutputOptions {
   AgentOptions agent;
@@ -45,7 +45,7 @@ struct AgentRunOptions : app::OutputOptions {
   std::string currency = "USD";
 };
 
-/// What a label is: NAME=VALUE.
+/// Reads a label: NAME=VALUE.
 void add_label(std::map<std::string, std::string>& labels, const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0) {
@@ -54,8 +54,9 @@ void add_label(std::map<std::string, std::string>& labels, const std::string& wo
   labels[word.substr(0, equals)] = word.substr(equals + 1);
 }
 
-/// The first line of the file, or $D5_TOKEN: a token has no place on a command line, which all see.
-std::string told_token(const std::string& file) {
+/// Reads the first line of the file, or $D5_TOKEN. A token does not belong on a command line, which
+/// every user can see.
+std::string read_token(const std::string& file) {
   if (file.empty()) {
     const char* token = std::getenv("D5_TOKEN");
     return token ? token : "";
@@ -70,10 +71,10 @@ int run_agent_run(const AgentRunOptions& options) {
   const Interrupt interrupt = app::ctrl_c();
   AgentOptions agent = options.agent;
   if (agent.server.find("://") != std::string::npos) {
-    throw ValueError(fmt::format(
-        "--server {}: expected HOST:PORT, as 'd5 serve' tells behind 'agents:'; its page's address "
-        "is another",
-        printable(agent.server)));
+    throw ValueError(
+        fmt::format("--server {}: expected HOST:PORT, which 'd5 serve' prints after 'agents:'; it "
+                    "is not the address of its page",
+                    printable(agent.server)));
   }
   agent.program = own_command().front();
   agent.starter = {agent.program, app::kStartChildren};
@@ -84,7 +85,7 @@ int run_agent_run(const AgentRunOptions& options) {
   agent.facts.parallel = options.parallel;
   agent.facts.price_per_hour = options.price;
   agent.facts.currency = options.currency;
-  agent.token = told_token(options.token_file);
+  agent.token = read_token(options.token_file);
   if (agent.spool.empty()) agent.spool = usual_spool(name);
   if (!options.memory.empty()) agent.most_bytes = byte_count(options.memory);
   agent.interrupt = interrupt;
@@ -98,43 +99,48 @@ int run_agent_run(const AgentRunOptions& options) {
 
 void register_agent_run(app::Program& program) {
   auto options = std::make_shared<AgentRunOptions>();
-  auto& command = program.add("agent run", "runs evaluations that a server hands out",
+  auto& command = program.add("agent run", "run evaluations for a server on this machine",
                               kAgentRunExamples, [options] { return run_agent_run(*options); });
-  command.add_option("--server", options->agent.server, "where 'd5 serve' listens for agents")
+  command
+      .add_option("--server", options->agent.server, "address where 'd5 serve' listens for agents")
       ->option_text("HOST:PORT")
       ->required();
-  command.add_option("--name", options->name, "its own; else this machine's")->option_text("NAME");
-  command.add_option("--framework", options->frameworks, "that it offers (all)")
+  command.add_option("--name", options->name, "name of the agent; by default this machine's")
+      ->option_text("NAME");
+  command.add_option("--framework", options->frameworks, "frameworks to offer (all)")
       ->option_text("A,B,...");
-  command.add_option("--labels", options->labels, "what jobs may ask for")
+  command.add_option("--labels", options->labels, "labels that jobs may require")
       ->delimiter(',')
       ->option_text("NAME=VALUE,...");
-  command.add_option("--price", options->price, "of an hour of this machine")->option_text("P");
+  command.add_option("--price", options->price, "price of an hour of this machine")
+      ->option_text("P");
   command
       .add_option("--parallel", options->parallel,
-                  "evaluations at once (1), which share cores and memory, and disturb each other's "
-                  "times")
+                  "number of evaluations at once (1); they share cores and memory, and disturb "
+                  "each other's times")
       ->transform(app::whole_number(1, 1024))
       ->option_text("N");
-  command.add_option("--currency", options->currency, "of the price (USD)")->option_text("NAME");
-  command.add_flag("--once", options->agent.once, "end after one evaluation");
-  command.add_flag("--drain", options->agent.drain, "end when nothing is left to do");
+  command.add_option("--currency", options->currency, "currency of the price (USD)")
+      ->option_text("NAME");
+  command.add_flag("--once", options->agent.once, "exit after one evaluation");
+  command.add_flag("--drain", options->agent.drain, "exit when no job is left");
   command
-      .add_option("--timeout", options->agent.most_seconds, "of an evaluation, which then fails")
+      .add_option("--timeout", options->agent.most_seconds,
+                  "time limit of an evaluation, which fails beyond it")
       ->option_text("S");
-  command
-      .add_option("--memory", options->memory,
-                  "of an evaluation, as address space: more is refused to it")
+  command.add_option("--memory", options->memory, "address-space limit of an evaluation")
       ->option_text("SIZE");
-  command.add_option("--spool", options->agent.spool, "where results wait for the server")
+  command
+      .add_option("--spool", options->agent.spool,
+                  "folder that keeps results until the server has them")
       ->option_text("DIR");
   command
       .add_option("--token-file", options->token_file,
-                  "whose first line is a token of the role admin; else $D5_TOKEN")
+                  "file whose first line is a token of the role admin; by default $D5_TOKEN")
       ->option_text("FILE");
   command
       .add_option("--authorities", options->agent.authorities,
-                  "certificates (PEM) that the server's must be from: TLS")
+                  "certificates (PEM) that the server's certificate must derive from; turns TLS on")
       ->option_text("FILE");
   app::add_quiet_option(command, *options);
 }

@@ -12,7 +12,7 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kJobCancelExamples =
-    R"(  d5 job cancel 3f9ac2d1b7                    its agents stop; what they sent stays)";
+    R"(  d5 job cancel 3f9ac2d1b7                    its agents stop; results that they sent stay)";
 
 struct JobCancelOptions : app::OutputOptions {
   std::string server, job;
@@ -31,9 +31,9 @@ int run_job_cancel(const JobCancelOptions& options) {
 
 void register_job_cancel(app::Program& program) {
   auto options = std::make_shared<JobCancelOptions>();
-  auto& command = program.add("job cancel", "end what a server was asked for", kJobCancelExamples,
+  auto& command = program.add("job cancel", "cancel a job of a server", kJobCancelExamples,
                               [options] { return run_job_cancel(*options); });
-  command.add_option("JOB", options->job, "its id ('d5 job list')")->required();
+  command.add_option("JOB", options->job, "id ('d5 job list')")->required();
   app::add_server_option(command, options->server);
   app::add_quiet_option(command, *options);
 }

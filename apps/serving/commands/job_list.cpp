@@ -9,7 +9,7 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kJobListExamples =
-    R"(  d5 job list                                what a server was asked for, the newest first
+    R"(  d5 job list                                jobs of a server, newest first
   d5 job list --state queued,running --limit 200
   d5 job list --server https://bench.example:8500)";
 
@@ -46,14 +46,14 @@ int run_job_list(const JobListOptions& options) {
 
 void register_job_list(app::Program& program) {
   auto options = std::make_shared<JobListOptions>();
-  auto& command = program.add("job list", "evaluations that a server was asked for",
-                              kJobListExamples, [options] { return run_job_list(*options); });
+  auto& command = program.add("job list", "list the jobs of a server", kJobListExamples,
+                              [options] { return run_job_list(*options); });
   command
       .add_option("--state", options->states,
-                  "queued, leased, running, done, failed, cancelled, quarantined")
+                  "states to show: queued, leased, running, done, failed, cancelled, quarantined")
       ->delimiter(',')
       ->option_text("STATE,...");
-  command.add_option("--limit", options->limit, "jobs that are shown")
+  command.add_option("--limit", options->limit, "maximum number of jobs to show")
       ->check(CLI::Range(1, 1000))
       ->option_text("N");
   app::add_server_option(command, options->server);

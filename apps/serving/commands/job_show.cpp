@@ -13,9 +13,9 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kJobShowExamples =
-    R"(  d5 job show 3f9ac2d1b7                      how far it is, on which agents
-  d5 job show 3f9ac2d1b7 --follow             waits for its end, then prints what it measured
-  d5 job show 3f9ac2d1b7 --manifest           what was asked for)";
+    R"(  d5 job show 3f9ac2d1b7                      progress, and its agents
+  d5 job show 3f9ac2d1b7 --follow             wait for its end, then print its results
+  d5 job show 3f9ac2d1b7 --manifest           the evaluation of the job)";
 
 struct JobShowOptions : app::OutputOptions {
   std::string server, job;
@@ -55,11 +55,11 @@ int run_job_show(const JobShowOptions& options) {
 
 void register_job_show(app::Program& program) {
   auto options = std::make_shared<JobShowOptions>();
-  auto& command = program.add("job show", "how far a job of a server is, and what it gave",
+  auto& command = program.add("job show", "show the progress and results of a job",
                               kJobShowExamples, [options] { return run_job_show(*options); });
-  command.add_option("JOB", options->job, "its id ('d5 job list')")->required();
-  command.add_flag("--follow", options->follow, "wait for its end, and print what it measured");
-  command.add_flag("--manifest", options->manifest, "the evaluation that was asked for");
+  command.add_option("JOB", options->job, "id ('d5 job list')")->required();
+  command.add_flag("--follow", options->follow, "wait for the job's end, and print its results");
+  command.add_flag("--manifest", options->manifest, "print the manifest of the evaluation");
   app::add_server_option(command, options->server);
   app::add_pivot_option(command, *options);
   app::add_format_options(command, *options);

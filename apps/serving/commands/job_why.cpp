@@ -10,7 +10,7 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kJobWhyExamples =
-    R"(  d5 job why 3f9ac2d1b7                       each agent: whether it may have the job, or why not)";
+    R"(  d5 job why 3f9ac2d1b7                       each agent: whether it may run the job, or why not)";
 
 struct JobWhyOptions : app::OutputOptions {
   std::string server, job;
@@ -20,7 +20,7 @@ int run_job_why(const JobWhyOptions& options) {
   ServingClient client = app::client_of(options.server);
   TextTable table({"agent", "state", "fits", "why not"});
   const auto fits = client.why(options.job);
-  if (fits.empty() && !options.quiet) app::say("no agent has come to the server yet");
+  if (fits.empty() && !options.quiet) app::say("no agent has connected to the server yet");
   for (const auto& fit : fits) {
     table.add({fit.agent, std::string(name_of(fit.state)), fit.fits ? "yes" : "no", fit.reason});
   }
@@ -32,9 +32,9 @@ int run_job_why(const JobWhyOptions& options) {
 
 void register_job_why(app::Program& program) {
   auto options = std::make_shared<JobWhyOptions>();
-  auto& command = program.add("job why", "which agents may have a job, and why others may not",
+  auto& command = program.add("job why", "show which agents may run a job, and why others may not",
                               kJobWhyExamples, [options] { return run_job_why(*options); });
-  command.add_option("JOB", options->job, "its id ('d5 job list')")->required();
+  command.add_option("JOB", options->job, "id ('d5 job list')")->required();
   app::add_server_option(command, options->server);
   app::add_format_options(command, *options);
 }

@@ -22,17 +22,17 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kServeExamples =
-    R"(  d5 serve                                     this machine's page and interface, for itself alone
+    R"(  d5 serve                                     page and interface for this machine alone
   d5 serve --database results.db --bind 127.0.0.1:9000
   d5 serve --model lenet,mine.onnx --framework torch --largest-batch 8 --inference-grpc 8501
-                                               answers with models, too (Open Inference Protocol)
-  d5 agent run --server localhost:8502         ... and a machine that runs what it is asked for
-  d5 token add --role run ci                   who may do what, from elsewhere ...
+                                               also serve models (Open Inference Protocol)
+  d5 agent run --server localhost:8502         ... and a machine that runs its jobs
+  d5 token add --role run ci                   access for others ...
   d5 serve --bind 0.0.0.0:8500 --tokens tokens.json --tls-cert server.pem --tls-key key.pem
                                                ... over TLS
   d5 eval run efficientnet-lite0 --server http://127.0.0.1:8500
 
-Ctrl-C ends it; jobs stay in the database. docs/serving.md tells all of it.)";
+Ctrl-C ends it; jobs stay in the database. docs/serving.md is its manual.)";
 
 struct ServeOptions : app::OutputOptions {
   std::string database, bind = "127.0.0.1:8500", agents, tokens, certificate, key;
@@ -71,10 +71,10 @@ void wait_for(const std::stop_token& token) {
   asked.wait(lock, token, [] { return false; });
 }
 
-/// Where agents come to: beside the server, unless told. Null, with a word, without gRPC.
+/// The address for agents: beside the server's by default. Null, with a note, without gRPC.
 std::unique_ptr<AgentLink> link_for(const ServeOptions& options, Server& server,
                                     const std::string& database) {
-  constexpr int kAbove = 2;  // 8501 is gRPC's of the models that answer
+  constexpr int kAbove = 2;  // 8501 is gRPC's, for models
   Bound bound = bound_of("--bind", options.bind);
   if (bound.port != 0) bound.port += kAbove;
   if (!options.agents.empty()) bound = bound_of("--agents", options.agents);
@@ -117,7 +117,7 @@ int run_serve(const ServeOptions& options) {
   fmt::print("{}\n", server.address());
   if (link) fmt::print("agents: {}\n", link->address());
   if (grpc) fmt::print("inference: {}\n", grpc->address());
-  std::fflush(stdout);  // whoever started it waits for the address
+  std::fflush(stdout);  // the parent process waits for the address
   wait_for(interrupt.token);
   if (!options.quiet) app::say("the server ends");
   if (link) link->stop();
@@ -129,25 +129,26 @@ int run_serve(const ServeOptions& options) {
 
 void register_serve(app::Program& program) {
   auto options = std::make_shared<ServeOptions>();
-  auto& command = program.add("serve", "evaluations over HTTP: jobs, results, a page to watch them",
+  auto& command = program.add("serve", "serve evaluations over HTTP: jobs, results, and a page",
                               kServeExamples, [options] { return run_serve(*options); });
   app::add_database_option(command, options->database);
-  command.add_option("--bind", options->bind, "where it listens; port 0: any that is free")
+  command.add_option("--bind", options->bind, "address to listen on; port 0: any free port")
       ->option_text("HOST:PORT");
   command
       .add_option("--agents", options->agents,
-                  "where agents come to ('d5 agent run'); else two ports above --bind's")
+                  "address for agents ('d5 agent run'); by default two ports above --bind's")
       ->option_text("HOST:PORT");
   command
       .add_option("--tokens", options->tokens,
-                  "who may do what ('d5 token add'); without it everyone may do everything")
+                  "file of access tokens ('d5 token add'); without it everyone may do everything")
       ->option_text("FILE");
-  command.add_option("--tls-cert", options->certificate, "PEM, with its chain")
+  command.add_option("--tls-cert", options->certificate, "certificate with its chain, as PEM")
       ->option_text("FILE");
-  command.add_option("--tls-key", options->key, "PEM, of the certificate")->option_text("FILE");
+  command.add_option("--tls-key", options->key, "key of the certificate, as PEM")
+      ->option_text("FILE");
   command
       .add_option("--name", options->names,
-                  "of this server, as requests may ask for it, besides that of the machine")
+                  "host name of this server in requests, besides the machine's name")
       ->delimiter(',')
       ->option_text("NAME,...");
   app::add_inference_options(command, options->inference);

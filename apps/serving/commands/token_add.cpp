@@ -12,7 +12,7 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kTokenAddExamples =
-    R"(  d5 token add --role run ci                  prints it, once; the file has its digest alone
+    R"(  d5 token add --role run ci                  print a new token, once; the file keeps its digest alone
   d5 token add --role view page --tokens tokens.json
   d5 serve --tokens tokens.json)";
 
@@ -32,12 +32,13 @@ int run_token_add(const TokenAddOptions& options) {
 
 void register_token_add(app::Program& program) {
   auto options = std::make_shared<TokenAddOptions>();
-  auto& command = program.add("token add", "make a token for a server", kTokenAddExamples,
+  auto& command = program.add("token add", "create an access token for a server", kTokenAddExamples,
                               [options] { return run_token_add(*options); });
-  command.add_option("NAME", options->name, "whose it is")->required();
+  command.add_option("NAME", options->name, "name of its owner")->required();
   command
-      .add_option("--role", options->role,
-                  "view: look; run: ask for evaluations, too; admin: send results, as agents do")
+      .add_option(
+          "--role", options->role,
+          "role: view reads; run submits evaluations, too; admin also sends results, as agents do")
       ->required()
       ->option_text("ROLE");
   app::add_token_options(command, *options);

@@ -9,7 +9,7 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kTokenListExamples =
-    R"(  d5 token list                              whose there are, and what each may
+    R"(  d5 token list                              names and roles
   d5 token list --tokens tokens.json --format csv)";
 
 struct TokenListOptions : app::TokenOptions, app::OutputOptions {};
@@ -27,7 +27,7 @@ int run_token_list(const TokenListOptions& options) {
 
 void register_token_list(app::Program& program) {
   auto options = std::make_shared<TokenListOptions>();
-  auto& command = program.add("token list", "whose tokens a server takes", kTokenListExamples,
+  auto& command = program.add("token list", "list a server's access tokens", kTokenListExamples,
                               [options] { return run_token_list(*options); });
   app::add_token_options(command, *options);
   app::add_format_options(command, *options);

@@ -8,7 +8,7 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kTokenRemoveExamples =
-    R"(  d5 token remove ci                         a server that runs refuses it from then on)";
+    R"(  d5 token remove ci                         a running server refuses it from now on)";
 
 struct TokenRemoveOptions : app::TokenOptions {
   std::string name;
@@ -18,11 +18,12 @@ struct TokenRemoveOptions : app::TokenOptions {
 
 void register_token_remove(app::Program& program) {
   auto options = std::make_shared<TokenRemoveOptions>();
-  auto& command = program.add("token remove", "take a token back", kTokenRemoveExamples, [options] {
-    AccessTokens::remove(app::token_file(*options), options->name);
-    return app::kPassed;
-  });
-  command.add_option("NAME", options->name, "whose it is")->required();
+  auto& command =
+      program.add("token remove", "remove an access token", kTokenRemoveExamples, [options] {
+        AccessTokens::remove(app::token_file(*options), options->name);
+        return app::kPassed;
+      });
+  command.add_option("NAME", options->name, "name of its owner")->required();
   app::add_token_options(command, *options);
 }
 

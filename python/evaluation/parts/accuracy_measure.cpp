@@ -11,16 +11,17 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kAccuracyHelp =
-    R"(Judges the answers of a whole data set, sample by sample; base of one written in Python.
+    R"(Judges the answers of a whole data set, sample by sample; base class of accuracy measures in Python.
 
     @d5.register("tests-near")
     class Near(d5.AccuracyMeasure):
         def judge(self, answer, right):
             return float(abs(answer["classes"].numpy()[0] - right["label"].numpy()) <= 1)
 
-`judge` gives how nearly right an answer is: 1 is right, 0 is wrong. `right` are the data set's fields
-besides what the network was fed. A sample without an answer is wrong; `miss(right)` hears of it. The
-mean of all stands for a run, unless the class has `value()`, which is called at its end.)";
+`judge` returns how nearly right an answer is: 1 is right, 0 is wrong. `right` holds the data set's fields
+besides those that the network was fed. A sample without an answer is wrong, and is passed to
+`miss(right)`. The mean over all samples is the result, unless the class has `value()`, which is called at
+the end.)";
 
 class PythonAccuracyMeasure final : public AccuracyMeasure,
                                     public py::trampoline_self_life_support {
@@ -81,8 +82,8 @@ void register_accuracy_measure(py::module_& m) {
           py::arg("answer"), py::arg("right"))
       .def(
           "miss", [](AccuracyMeasure& self, const Values& right) { self.miss(to_values(right)); },
-          py::arg("right"), "One more sample, which was not answered: wrong.")
-      .def("record", &AccuracyMeasure::record, "What all samples so far amount to.");
+          py::arg("right"), "Counts a sample that was not answered: wrong.")
+      .def("record", &AccuracyMeasure::record, "The result over all samples so far.");
   let_derive(measure);
   const auto make = [](const PythonEntry& entry, const PythonOptions& own) {
     return entry.make(own, [&entry](const py::object& made) {

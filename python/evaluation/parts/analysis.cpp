@@ -12,14 +12,14 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kAnalysisHelp =
-    R"(A question about one run or many that a table answers; base of one written in Python.
+    R"(Answers a question about one or more runs with a table; base class of analyses in Python.
 
     class Slowest(d5.Analysis):
         def analyse(self, runs):
             return [{"run": name, "slowest": max(r.value for r in rows)} for name, rows, traces in runs]
 
-`runs` are tuples of a name, its d5.Measurements and its d5.Timelines; a row is a dict, and the columns
-are those of the first.)";
+`runs` are tuples of a name, its d5.Measurements and its d5.Timelines. A row is a dict; the first row's
+keys are the columns.)";
 
 TextTable table_of(const py::list& rows) {
   std::vector<std::string> columns;

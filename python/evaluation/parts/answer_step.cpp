@@ -10,15 +10,15 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kAnswerStepHelp =
-    R"(One step on the way from what a network says of one sample to an answer; base of one written in
-Python.
+    R"(One postprocessing step from a network's outputs for one sample to an answer; base class of answer
+steps in Python.
 
     class Certain(d5.AnswerStep):
         def run(self, values):
             return {"certain": np.bool_(values["scores"].numpy().max() > 0.5)}
 
-`values` are tensors by name, without the dimension of the batch, for the call alone; what `run` returns
-is added to them, or replaces some.)";
+`values` are tensors by name, without the batch dimension, valid during the call alone. The values that
+`run` returns are added to them, or replace some.)";
 
 class PythonAnswerStep final : public AnswerStep, public py::trampoline_self_life_support {
  public:
@@ -47,7 +47,7 @@ Values run_answer_step(const AnswerStep& step, const Values& values) {
 void register_answer_step(py::module_& m) {
   py::classh<AnswerStep, PythonAnswerStep> step(m, "AnswerStep", kAnswerStepHelp);
   step.def(py::init<>())
-      .def("run", &run_answer_step, py::arg("values"), "All values, its own among them.");
+      .def("run", &run_answer_step, py::arg("values"), "All values, including the step's own.");
   let_derive(step);
   add_part_kind<AnswerStep>(answer_steps(), "AnswerStep");
   bind_by_name<AnswerStep>(m, answer_steps(), "answer_step", "answer_steps");

@@ -11,8 +11,8 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kPredictorHelp =
-    R"(Answers batches with a model; base of one written in Python, which is made with the model's file and
-the largest batch that it will be asked.
+    R"(Answers batches with a model; base class of predictors in Python, which are constructed with the model's
+file and the largest batch of their calls.
 
     @d5.register("tests-session")
     class Session(d5.Predictor):
@@ -22,7 +22,7 @@ the largest batch that it will be asked.
         def predict(self, inputs):
             return dict(zip(names, self.session.run(names, {n: t.numpy() for n, t in inputs.items()})))
 
-All outputs by name; dimension 0 of each input and output is the sample. What it is given is lent.)";
+Returns all outputs by name; dimension 0 of each input and output is the sample. Inputs are lent.)";
 
 class PythonPredictor final : public Predictor, public py::trampoline_self_life_support {
  public:
@@ -83,8 +83,8 @@ void register_predictor(py::module_& m) {
                    {.base = "Predictor", .needs = 2, .add = adding_to(predictors(), make)});
   m.def("predictor", &open_by_word, py::arg("word"), py::arg("network"), py::kw_only(),
         py::arg("largest_batch") = 1, py::arg("threads") = 0,
-        "Of a model's file: \"torch\", \"onnxruntime:session\", \"sleep:seconds=0.01\", or one of "
-        "predictors(). It is warmed up.");
+        "Opens a predictor of a model's file, and warms it up: \"torch\", \"onnxruntime:session\", "
+        "\"sleep:seconds=0.01\", or one of predictors().");
   m.def("predictors", [] { return predictors().names(); });
 }
 

@@ -15,37 +15,38 @@
 
 namespace d5::python {
 
-/// A batch with what it points to.
+/// A batch with the objects that it points to.
 struct OwnedBatch {
   Batch batch;
   std::vector<std::int64_t> samples;
 };
 
-/// A thread that asks for batches before they are needed, two of them at the most. Made, asked and
-/// ended without the GIL, which the thread takes.
+/// A thread that reads batches before they are needed, at most two of them. It is constructed,
+/// asked and destroyed without the GIL, which the thread takes.
 class BatchesAhead {
  public:
-  /// `read` gives null at the end; what it throws, the `next` of that batch throws. It may end what
-  /// owns this, as whoever lets go of an object last does.
+  /// `read` returns null at the end. An exception of it is thrown by the `next` of that batch. It
+  /// may destroy the owner of this object, because whoever releases the last reference destroys it.
   using Read = std::function<std::shared_ptr<OwnedBatch>()>;
   explicit BatchesAhead(Read read);
-  /// Waits for the thread, unless it is the one that ends this.
+  /// Waits for the thread, unless it is the calling thread.
   ~BatchesAhead();
   BatchesAhead(const BatchesAhead&) = delete;
   BatchesAhead& operator=(const BatchesAhead&) = delete;
 
-  /// Null after the last. After a throw the thread has ended: make another to go on.
+  /// Returns null after the last batch. After an exception the thread has ended: construct another
+  /// one to continue.
   [[nodiscard]] std::shared_ptr<OwnedBatch> next();
-  /// Whether the caller is called by `read`.
+  /// Whether `read` is the caller.
   [[nodiscard]] bool is_within_read() const;
 
  private:
-  /// What the thread works with, which it may need for longer than this lives.
+  /// State of the thread, which may outlive this object.
   struct State {
     Read read;
     std::mutex mutex;
     std::condition_variable changed;
-    std::deque<std::shared_ptr<OwnedBatch>> ready;  // the last one may be null: the end
+    std::deque<std::shared_ptr<OwnedBatch>> ready;  // a null at the back marks the end
     std::exception_ptr failure;
     bool stop = false, ended = false;
 

@@ -40,11 +40,11 @@ std::shared_ptr<Dataset> open(const Path& path, const std::string& container,
 }  // namespace
 
 void bind_container(py::module_& m) {
-  py::class_<ContainerFile>(m, "ContainerFile", "One file that convert wrote.")
+  py::class_<ContainerFile>(m, "ContainerFile", "A file that convert wrote.")
       .def_readonly("path", &ContainerFile::path)
       .def_readonly("samples", &ContainerFile::samples)
       .def_readonly("bytes", &ContainerFile::bytes)
-      .def_readonly("sha256", &ContainerFile::sha256, "Of all its bytes.")
+      .def_readonly("sha256", &ContainerFile::sha256, "Digest of the file.")
       .def("__repr__", [](const ContainerFile& file) {
         return fmt::format("<d5.ContainerFile {}: {} samples, {} bytes>", printable(file.path),
                            file.samples, file.bytes);
@@ -52,15 +52,16 @@ void bind_container(py::module_& m) {
   m.def("convert", &convert_dataset, py::arg("dataset").none(false), py::arg("path"), py::kw_only(),
         py::arg("container") = "", py::arg("shards") = 0, py::arg("shard_samples") = 0,
         py::arg("shard_bytes") = 0, py::arg("seed") = 0,
-        "Writes all samples into the file path, or into shards of it: so many, of no more samples, "
-        "or of about so many bytes. The path's ending names the container (`d5 list containers`); "
-        "further keywords are its options. All files take their names at the end.");
+        "Writes all samples to the file `path`, or to shards of it: `shards` of them, or of at "
+        "most `shard_samples` samples or about `shard_bytes` each. The path's ending selects the "
+        "container (`d5 list containers`); further keywords are its options. Files take their "
+        "names at the end, all together.");
   m.def("open_container", &open, py::arg("path"), py::arg("container") = "",
-        "The samples of a file, of all shards of it, of a folder's files or of those that a "
-        "pattern fits; further keywords are the container's options.");
+        "Opens the samples of a file, of all its shards, of a folder's files, or of files that "
+        "match a pattern; further keywords are the container's options.");
   m.def(
       "container_of", [](const Path& path) { return container_of(path.string()); }, py::arg("path"),
-      "The name of the container whose files end as path does.");
+      "Name of the container for the path's ending.");
   m.def("containers", [] { return containers().names(); });
 }
 

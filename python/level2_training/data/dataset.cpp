@@ -14,7 +14,7 @@
 namespace d5::python {
 namespace {
 
-/// Sample `index`, field by field; negative ones count from the end, as in Python.
+/// Sample `index`, field by field; negative indices count from the end, as in Python.
 Values sample(const Dataset& dataset, std::int64_t index, std::uint64_t seed, std::int64_t epoch) {
   const std::int64_t place = index < 0 ? index + dataset.size() : index;
   if (place < 0 || place >= dataset.size()) {
@@ -46,7 +46,7 @@ std::vector<std::int64_t> labels(const Dataset& dataset, const std::string& fiel
 }
 
 constexpr const char* kDatasetHelp =
-    R"(Samples that are reached by index; base of a data set written in Python.
+    R"(Samples with random access; base class of data sets in Python.
 
     class Points(d5.Dataset):
         def __len__(self):
@@ -56,7 +56,7 @@ constexpr const char* kDatasetHelp =
         def read(self, index, seed, epoch):
             return {"x": points[index], "label": index % 3}
 
-What is random about a sample depends on (seed, epoch, index) alone.)";
+Anything random about a sample depends on (seed, epoch, index) alone.)";
 
 std::string describe(const Dataset& dataset) {
   std::vector<std::string> fields;
@@ -80,15 +80,15 @@ void bind_dataset(py::module_& m) {
            "The integers of a field, of all samples.")
       .def("sample_name", &Dataset::sample_name, py::arg("index"))
       .def("sample", &sample, py::arg("index"), py::arg("seed") = 0, py::arg("epoch") = 0,
-           "One sample, field by field, as it is drawn with that seed in that epoch.")
+           "A sample, field by field, as it is drawn with that seed in that epoch.")
       .def(
           "__getitem__",
           [](const Dataset& dataset, std::int64_t index) { return sample(dataset, index, 0, 0); },
-          py::arg("index"), "One sample, field by field.")
+          py::arg("index"), "A sample, field by field.")
       .def("__repr__", [](const Dataset& dataset) { return describe(dataset); });
 
   let_derive(dataset);
-  py::class_<DatasetPair>(m, "DatasetPair", "Training and test part of one data set.")
+  py::class_<DatasetPair>(m, "DatasetPair", "Training and test part of a data set.")
       .def_property_readonly(
           "train", [](const DatasetPair& p) { return std::const_pointer_cast<Dataset>(p.train); })
       .def_property_readonly(

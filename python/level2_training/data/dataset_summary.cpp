@@ -18,7 +18,7 @@ namespace {
 using Made = std::shared_ptr<Dataset>;
 using Base = std::shared_ptr<Dataset>;
 
-/// Names, and dicts with a name and settings.
+/// Reads names, and dicts with a name and settings.
 using Steps = py::typing::List<py::typing::Union<py::str, py::typing::Dict<py::str, Anything>>>;
 
 std::vector<EntryChoice> choices_of(const Steps& all) {
@@ -46,26 +46,28 @@ void bind_summary_parts(py::module_& m) {
         return std::make_shared<TensorDataset>(name, std::move(tensors));
       },
       py::arg("fields"), py::arg("name") = "arrays",
-      "Samples that lie in memory: an array a field, dimension 0 is the sample.");
+      "A data set of samples in memory: an array per field, dimension 0 is the sample.");
   m.def(
       "subset",
       [](const Base& base, std::vector<std::int64_t> samples) -> Made {
         return std::make_shared<SubsetDataset>(base, std::move(samples));
       },
-      py::arg("dataset").none(false), py::arg("samples"), "These samples, in this order.");
+      py::arg("dataset").none(false), py::arg("samples"),
+      "A data set of these samples, in this order.");
   m.def(
       "split",
       [](const Base& base, double share, std::uint64_t seed) { return split(base, share, seed); },
       py::arg("dataset").none(false), py::arg("share"), py::kw_only(), py::arg("seed") = 0,
-      "Two parts that share no sample: the test part has `share` of them, drawn by the seed.");
+      "Splits a data set into two parts without common samples: the test part has `share` of them, "
+      "drawn by the seed.");
   m.def(
       "transformed",
       [](const Base& base, const Steps& steps, const std::string& field) -> Made {
         return std::make_shared<TransformedDataset>(base, choices_of(steps), field);
       },
       py::arg("dataset").none(false), py::arg("steps"), py::arg("field") = "image",
-      "A data set seen through steps (`d5 list steps`), names or dicts with a name and settings, "
-      "which work on one of its fields.");
+      "Applies preprocessing steps (`d5 list steps`), names or dicts with a name and settings, to "
+      "one field of a data set.");
   m.def(
       "with_batch_steps",
       [](const std::shared_ptr<Sampler>& sampler, const Steps& steps, std::uint64_t seed) {
@@ -73,7 +75,7 @@ void bind_summary_parts(py::module_& m) {
       },
       py::arg("sampler").none(false), py::arg("steps"), py::kw_only(), py::arg("seed") = 0,
       py::keep_alive<0, 1>(),
-      "A sampler's batches seen through steps such as {\"name\": \"mixup\", \"classes\": 10}.");
+      "Applies steps such as {\"name\": \"mixup\", \"classes\": 10} to a sampler's batches.");
 }
 
 }  // namespace
@@ -90,7 +92,7 @@ void bind_dataset_summary(py::module_& m) {
         return counts;
       },
       py::arg("dataset").none(false), py::arg("field") = "label",
-      "How often each value of that field comes.");
+      "Number of samples for each value of a field.");
   m.def(
       "write_pictures",
       [](const Dataset& dataset, std::int64_t count, const Path& folder) {
@@ -101,7 +103,7 @@ void bind_dataset_summary(py::module_& m) {
         return written;
       },
       py::arg("dataset").none(false), py::arg("count"), py::arg("folder"),
-      "The images of the first samples as INDEX-FIELD.png; returns how many there were.");
+      "Writes the images of the first samples as INDEX-FIELD.png; returns their number.");
   m.def(
       "read_all",
       [](const Dataset& dataset) {
@@ -110,7 +112,7 @@ void bind_dataset_summary(py::module_& m) {
         return bytes;
       },
       py::arg("dataset").none(false),
-      "Reads every sample once; what is broken is raised. Returns their bytes.");
+      "Reads every sample once, and raises an error for broken ones. Returns the number of bytes.");
   m.def(
       "bench_dataset",
       [](const std::string& words, std::int64_t batch_size, std::vector<std::string> samplers,
@@ -132,8 +134,8 @@ void bind_dataset_summary(py::module_& m) {
       py::arg("dataset").none(false), py::kw_only(), py::arg("batch_size") = 64,
       py::arg("samplers") = std::vector<std::string>{"ordered", "shuffle"},
       py::arg("loader_threads") = 0, py::arg("seed") = 0,
-      "`d5 data bench`: the time of a batch, its samples and bytes a second, by one sampler after "
-      "another. The data set is a text: \"mnist:data=DIR\", or a container's file.");
+      "Benchmarks samplers, interleaved: `d5 data bench`. Returns the time of a batch, and samples "
+      "and bytes per second. The data set is a text: \"mnist:data=DIR\", or a container's file.");
   tell_keywords(m, "bench_dataset", options_of<MeasureOptions>());
 }
 

@@ -10,13 +10,13 @@
 
 namespace d5::python {
 
-/// Type and shape, as Python tells them: ("float32", [3, -1]).
+/// Type and shape as Python gives them: ("float32", [3, -1]).
 using TypeAndShape = std::pair<std::string, std::vector<std::int64_t>>;
 [[nodiscard]] TypeAndShape words_of(const TensorDesc& desc);
-/// Throws: NotFound for a type that there is none of.
+/// Throws: NotFound for an unknown type.
 [[nodiscard]] TensorDesc desc_of(const TypeAndShape& words);
 
-/// A dict by name. Throws: what casting throws.
+/// Reads a dict by name. Throws: what casting throws.
 [[nodiscard]] py::dict words_of(const std::vector<Dataset::Field>& fields);
 [[nodiscard]] std::vector<Dataset::Field> fields_of(const py::dict& words);
 

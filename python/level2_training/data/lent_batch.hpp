@@ -6,7 +6,7 @@
 
 namespace d5::python {
 
-/// d5.Batch: a sampler's, until its next one.
+/// d5.Batch: a sampler's batch, valid until its next one.
 using LentBatch = Lent<const Batch>;
 
 }  // namespace d5::python

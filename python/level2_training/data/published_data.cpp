@@ -25,11 +25,11 @@ std::string fetch(const std::string& name, const Path& folder, const std::string
 }  // namespace
 
 void bind_published_data(py::module_& m) {
-  py::class_<PublishedData>(m, "PublishedData", "Where a data set comes from.")
-      .def_readonly("content", &PublishedData::content, "How much it is.")
+  py::class_<PublishedData>(m, "PublishedData", "Source of a data set.")
+      .def_readonly("content", &PublishedData::content, "Amount of data, in words.")
       .def_readonly("licence", &PublishedData::licence)
       .def_readonly("source", &PublishedData::source, "A page for people.")
-      .def_readonly("by_hand", &PublishedData::by_hand, "What to do where nothing can be fetched.")
+      .def_readonly("by_hand", &PublishedData::by_hand, "Instructions if it cannot be fetched.")
       .def_property_readonly("files", [](const PublishedData& data) {
         std::vector<std::string> names;
         for (const auto& file : data.files) names.push_back(file.name);
@@ -42,15 +42,14 @@ void bind_published_data(py::module_& m) {
         for (const auto& [name, data] : published_data().entries()) all[name] = data;
         return all;
       },
-      "Data sets whose publishers d5 knows, by name.");
+      "Data sets with a known publisher, by name.");
   m.def("found_data", &found_data, py::arg("name"),
-        "The folder where its files are, below $D5_DATA_DIR or in the cache; empty: neither.");
-  m.def(
-      "fetch_data", &fetch, py::arg("name"), py::kw_only(), py::arg("folder") = "",
-      py::arg("mirror") = "", py::arg("say") = py::none(),
-      "Fetches what is not there yet, checked by SHA-256; returns the folder. `say` is called with "
-      "each file's name. Raises IoError, which says which file goes where; Unsupported for what "
-      "has to be fetched by hand.");
+        "Folder of its files, below $D5_DATA_DIR or in the cache; empty if there is none.");
+  m.def("fetch_data", &fetch, py::arg("name"), py::kw_only(), py::arg("folder") = "",
+        py::arg("mirror") = "", py::arg("say") = py::none(),
+        "Downloads missing files and checks their SHA-256; returns the folder. `say` is called "
+        "with each file's name. Raises IoError, which names the file and its place; Unsupported "
+        "for data that must be fetched by hand.");
   m.def(
       "verify_data",
       [](const std::string& name, const Path& folder) {
@@ -65,7 +64,7 @@ void bind_published_data(py::module_& m) {
         return words;
       },
       py::arg("name"), py::arg("folder"),
-      "Of each file: \"right\", \"unpacked\", \"missing\", or \"wrong: \" and why.");
+      "State of each file: \"right\", \"unpacked\", \"missing\", or \"wrong: \" with the reason.");
 }
 
 }  // namespace d5::python

@@ -24,7 +24,8 @@ std::string who(const PythonDataset& dataset, const char* name) {
   return fmt::format("the data set {}: {}()", dataset.name(), name);
 }
 
-/// What `read` gave for a field. Numbers and lists take the field's type; arrays have to have it.
+/// The result of `read` for a field. Numbers and lists are converted to the field's type; arrays
+/// must have it.
 Tensor to_field(const py::handle& value, const Dataset::Field& field) {
   if (field.desc.dtype == DType::string &&
       (py::isinstance<py::bytes>(value) || py::isinstance<py::str>(value))) {
@@ -37,7 +38,7 @@ Tensor to_field(const py::handle& value, const Dataset::Field& field) {
       py::module_::import("numpy").attr("asarray")(value, std::string(name_of(field.desc.dtype))));
 }
 
-/// Puts `value` in as sample `place` of the batch's tensor.
+/// Copies `value` to sample `place` of the batch's tensor.
 void put(const Tensor& value, const Dataset::Field& field, std::int64_t place, Tensor& batch) {
   std::vector<std::int64_t> dims{1};
   const auto own = value.shape().dims();

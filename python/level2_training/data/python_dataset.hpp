@@ -11,14 +11,14 @@
 
 namespace d5::python {
 
-/// A data set written in Python, which lives as long as either side needs it. Its samples are read
-/// one after another, for Python runs one thread at a time.
+/// A data set in Python, which lives as long as either side needs it. Its samples are read one
+/// after another, because Python runs one thread at a time.
 class PythonDataset final : public Dataset, public py::trampoline_self_life_support {
  public:
   /// The class attribute `name`, else the class's name.
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::int64_t size() const override;
-  /// Asked for once.
+  /// Read once.
   [[nodiscard]] const std::vector<Field>& fields() const override;
   void read(std::span<const std::int64_t> indices, const Draw& draw,
             std::span<Tensor> batch) const override;

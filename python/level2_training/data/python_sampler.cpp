@@ -14,7 +14,7 @@
 namespace d5::python {
 namespace {
 
-/// Stands for the samples of a loader that d5 does not know.
+/// Stands for the samples of a loader that d5 cannot read.
 class UnknownDataset final : public Dataset {
  public:
   explicit UnknownDataset(std::string name) : name_(std::move(name)) {}
@@ -132,7 +132,7 @@ BatchesAhead::Read PythonSampler::reader() {
   const auto weak =
       call_python([&] { return std::make_shared<PythonReference>(py::weakref(self())); });
   return [this, weak]() -> std::shared_ptr<OwnedBatch> {
-    // It stays while it is asked; where this is the last reference, all ends with it.
+    // Holds the object during the call, which may drop the last other reference.
     const auto stays =
         call_python([&] { return std::make_shared<PythonReference>(weak->object()); });
     if (stays->object.is_none()) return nullptr;
@@ -152,7 +152,7 @@ const Batch* PythonSampler::next() {
     try {
       given_ = ahead_->next();
     } catch (...) {
-      rest();  // the next call tries it again
+      rest();  // the next call tries again
       throw;
     }
   }
@@ -163,8 +163,8 @@ void PythonSampler::rest() {
   if (ahead_ && ahead_->is_within_read()) {
     throw ValueError(call_python([&] {
       return fmt::format(
-          "sampler {}: it was moved or changed by its own next(), which a thread calls to read "
-          "ahead; do so where its batches are asked for, or with read_ahead(0)",
+          "sampler {}: its own next(), which a read-ahead thread calls, moved or changed it; do so "
+          "outside of next(), or with read_ahead(0)",
           class_name());
     }));
   }
@@ -192,7 +192,7 @@ void PythonSampler::reset(std::int64_t epoch) {
 void PythonSampler::seek(std::int64_t epoch, std::int64_t index) {
   rest();
   if (has("seek")) {
-    // As the class counts: those of all ranks.
+    // In the class's batches: those of all ranks.
     const std::int64_t place = index * of_batches_.ranks;
     call_python([&] { call("seek", epoch, place); });
     epoch_ = epoch;

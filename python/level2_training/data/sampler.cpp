@@ -22,7 +22,7 @@ std::optional<LentBatch> next(Sampler& sampler) {
   return LentBatch(*batch, lease_until_next_use(&sampler, "a sampler, until its next batch"));
 }
 
-/// A call that may wait for threads that read.
+/// A call that may wait for reading threads.
 template <class F>
 void change(Sampler& sampler, const F& call) {
   const Use use(&sampler, "the sampler");
@@ -34,37 +34,37 @@ void reset(Sampler& sampler, std::int64_t epoch) {
 }
 
 void bind_batch(py::module_& m) {
-  py::class_<LentBatch>(m, "Batch", "What one step is fed; good until the sampler's next one.")
+  py::class_<LentBatch>(m, "Batch",
+                        "The samples of one training step; valid until the sampler's next batch.")
       .def_property_readonly("values",
                              [](const LentBatch& b) { return from_values(b->values, b.lease()); })
       .def_property_readonly("size", [](const LentBatch& b) { return b->size; })
       .def_property_readonly(
           "global_size", [](const LentBatch& b) { return b->global_size; },
-          "Samples on all ranks together; 0: as many on each.")
+          "Number of samples on all ranks together; 0: the same number on each.")
       .def_property_readonly("epoch", [](const LentBatch& b) { return b->epoch; })
       .def_property_readonly("index", [](const LentBatch& b) { return b->index; })
       .def_property_readonly(
           "samples",
           [](const LentBatch& b) { return std::vector(b->samples.begin(), b->samples.end()); },
-          "Which samples of the data set these are; empty where the sampler does not know.")
+          "Indices of the samples in the data set; empty if the sampler does not know them.")
       .def("__repr__", [](const LentBatch& b) {
         return fmt::format("<d5.Batch {} of epoch {}: {} samples>", b->index, b->epoch, b->size);
       });
 }
 
 constexpr const char* kAbout =
-    "Splits a data set into batches. Derive from it to train on another loader's: `next()` returns "
-    "a dict of arrays, dimension 0 is the sample, or None at the end of an epoch; `reset(epoch)` "
-    "begins one; `len()` is its number of batches. With `seek(epoch, index)` training resumes "
-    "quickly, without it by going through the epoch; `dataset` says what is read, if d5 has it, "
-    "and "
-    "`samples()` which of its samples the last batch holds, as `d5.test_sampler` wants to know. "
-    "Ranks get a slice of each batch each, and batches in turn where they test, unless the class "
-    "has `take_part(rank, ranks)` and `take_batches(rank, ranks)` of its own.";
+    "Splits a data set into batches. Derive from it to train on another loader's batches: `next()` "
+    "returns a dict of arrays, whose dimension 0 is the sample, or None at the end of an epoch; "
+    "`reset(epoch)` begins an epoch; `len()` is its number of batches. With `seek(epoch, index)` "
+    "training resumes quickly, without it by reading the epoch again. `dataset` is the data set "
+    "that is read, if d5 has it; `samples()` returns the indices of the last batch, for "
+    "`d5.test_sampler`. Each rank gets a slice of each batch, and tests on batches in turn, unless "
+    "the class has `take_part(rank, ranks)` and `take_batches(rank, ranks)` of its own.";
 
 void bind_network_feed(py::module_& m) {
   py::class_<NetworkFeed, std::shared_ptr<NetworkFeed>>(
-      m, "NetworkFeed", "Where a network takes its own data from.", ended_without_gil())
+      m, "NetworkFeed", "Node through which a network reads its own data.", ended_without_gil())
       .def_property_readonly(
           "batch",
           py::cpp_function(
@@ -72,17 +72,17 @@ void bind_network_feed(py::module_& m) {
                 return LentBatch(feed.batch(), lease_until_next_use(&feed, "a network's feed"));
               },
               py::keep_alive<0, 1>()),
-          "Of the last run; before the first, that of the first.")
+          "Batch of the last run; before the first run, that of the first.")
       .def(
           "seek",
           [](NetworkFeed& feed, std::int64_t epoch, std::int64_t index) {
             long_call([&](const Interrupt&) { feed.seek(epoch, index); });
           },
-          py::arg("epoch"), py::arg("index"), "The next run is on that batch.");
+          py::arg("epoch"), py::arg("index"), "Continues with that batch in the next run.");
   m.def("feed_from", &feed_from, py::arg("executor").none(false), py::arg("sampler").none(false),
         py::keep_alive<0, 1>(), py::keep_alive<1, 2>(),
-        "Puts a node that takes the sampler's next batch in the place of the network's inputs: "
-        "executor.inference({}) and optimizer.step({}) pull their own data.");
+        "Replaces the network's inputs by a node that reads the sampler's next batch: "
+        "executor.inference({}) and optimizer.step({}) then pull their own data.");
 }
 
 }  // namespace
@@ -93,7 +93,8 @@ void bind_sampler(py::module_& m) {
   py::class_<Sampler, PythonSampler, std::shared_ptr<Sampler>> sampler(m, "Sampler", kAbout,
                                                                        ended_without_gil());
   sampler.def(py::init<>())
-      .def("next", &next, py::keep_alive<0, 1>(), "The next batch, or None at the end of an epoch.")
+      .def("next", &next, py::keep_alive<0, 1>(),
+           "Returns the next batch, or None at the end of an epoch.")
       .def("reset", &reset, py::arg("epoch") = 0)
       .def(
           "seek",
@@ -107,26 +108,25 @@ void bind_sampler(py::module_& m) {
             change(sampler, [&] { sampler.read_ahead(threads); });
           },
           py::arg("threads"),
-          "From the next batch on so many threads read batches ahead; one for a sampler in Python, "
-          "whose batches are copied.")
+          "Lets this many threads read batches ahead, from the next batch on; one thread for a "
+          "sampler in Python, whose batches are copied.")
       .def(
           "take_part",
           [](Sampler& sampler, int rank, int ranks) {
             change(sampler, [&] { sampler.take_part(rank, ranks); });
           },
           py::arg("rank"), py::arg("ranks"),
-          "From the next batch on gives a part of every batch: that of one rank among several.")
+          "From the next batch on, returns one rank's slice of every batch.")
       .def(
           "take_batches",
           [](Sampler& sampler, int rank, int ranks) {
             change(sampler, [&] { sampler.take_batches(rank, ranks); });
           },
           py::arg("rank"), py::arg("ranks"),
-          "From the next batch on gives batches `rank`, `rank` + `ranks`, ... alone.")
+          "From the next batch on, returns only batches `rank`, `rank` + `ranks`, ...")
       .def_property_readonly("dataset", &Sampler::dataset, inside)
-      .def_property_readonly(
-          "left_out", &Sampler::left_out,
-          "Samples that an epoch would have, but that are in no batch of any rank.")
+      .def_property_readonly("left_out", &Sampler::left_out,
+                             "Number of samples of an epoch that are in no batch of any rank.")
       .def("__len__", &Sampler::batches)
       .def(
           "__iter__",

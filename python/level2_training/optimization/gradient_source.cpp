@@ -31,10 +31,10 @@ double PythonGradients::loss() { return source_.loss_of(batch_); }
 double PythonGradients::mean(double value) { return ranks_.mean(value, batch_); }
 
 void bind_gradient_source(py::module_& m) {
-  py::class_<PythonGradients>(m, "GradientSource",
-                              "Gradients of one step's batch, over all ranks; good during "
-                              "Optimizer.update alone. At first they are those of the parameters "
-                              "as they were when the step began.")
+  py::class_<PythonGradients>(
+      m, "GradientSource",
+      "Gradients of one step's batch, over all ranks; valid during Optimizer.update alone. "
+      "Initially they are those of the parameters at the beginning of the step.")
       .def(
           "run",
           [](PythonGradients& gradients, double factor, bool add) {
@@ -44,10 +44,9 @@ void bind_gradient_source(py::module_& m) {
             return copy_values(*outputs);
           },
           py::kw_only(), py::arg("factor") = 1.0, py::arg("add") = false,
-          "Runs forward and backward at the parameters as they are: then every parameter's "
-          "gradient "
-          "is final, and counts `factor` times; with add=True it is added to what it was. Returns "
-          "the network's outputs.")
+          "Runs forward and backward at the current parameters. Afterwards every parameter's "
+          "gradient is final, and is multiplied by `factor`; with add=True it is added to the "
+          "former one. Returns the network's outputs.")
       .def(
           "loss",
           [](PythonGradients& gradients) {
@@ -55,22 +54,22 @@ void bind_gradient_source(py::module_& m) {
             long_call([&](const Interrupt&) { loss = gradients.loss(); });
             return loss;
           },
-          "At the parameters as they are, forward alone, over all ranks' samples.")
+          "Loss at the current parameters, from a forward run over all ranks' samples.")
       .def(
           "mean",
           [](PythonGradients& gradients, double value) {
             const py::gil_scoped_release released;
             return gradients.mean(value);
           },
-          py::arg("value"), "A number of this rank's samples, averaged over those of all ranks.")
+          py::arg("value"), "Averages a number over the samples of all ranks.")
       .def_property_readonly(
           "outputs",
           [](const PythonGradients& gradients) { return copy_values(gradients.outputs); },
-          "Of the step's own run.")
+          "Outputs of the step's own run.")
       .def_property_readonly(
           "network",
           [](PythonGradients& gradients) -> Network& { return gradients.executor().network(); },
-          py::return_value_policy::reference_internal, "Whose parameters are updated.")
+          py::return_value_policy::reference_internal, "The network that is trained.")
       .def("__repr__", [](PythonGradients& gradients) {
         return fmt::format("<d5.GradientSource of {}>", describe(gradients.executor().network()));
       });

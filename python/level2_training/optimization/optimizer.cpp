@@ -22,18 +22,18 @@ namespace {
 ThreeStepOptimizer& three_steps(Optimizer& optimizer) {
   if (auto* it = dynamic_cast<ThreeStepOptimizer*>(&optimizer)) return *it;
   throw Unsupported(
-      "this optimizer is no optimizer in three steps, so that nothing can take part in its steps; "
-      "leave its schedules and modifiers out, or choose another");
+      "this optimizer is not an optimizer in three steps, so its steps cannot be extended; leave "
+      "its schedules and modifiers out, or choose another");
 }
 
-/// A list, or one alone.
+/// A list, or a single object.
 void add_modifiers(Optimizer& optimizer, const py::object& modifiers) {
   const bool is_one = py::isinstance<py::str>(modifiers) || py::isinstance<py::dict>(modifiers);
   const py::list all = is_one ? py::list(py::make_tuple(modifiers)) : py::list(modifiers);
   for (const py::handle& modifier : all) three_steps(optimizer).add(to_step_modifier(modifier));
 }
 
-/// Those that are objects, by hyper-parameter; what settings can say stays.
+/// The objects, by hyper-parameter; values that settings can express stay.
 py::dict take_schedules_in_python(py::kwargs& options) {
   py::dict taken;
   if (!options.contains("schedules") || !py::isinstance<py::dict>(options["schedules"])) {
@@ -59,7 +59,8 @@ void bind_three_steps(py::module_& m) {
   using Three = ThreeStepOptimizer;
   py::class_<Three, Optimizer, std::shared_ptr<Three>>(
       m, "BoundThreeStepOptimizer",
-      "An optimizer whose step has parts, for a scheme with a step of its own, in this order:\n\n"
+      "An optimizer whose step has parts, which a scheme with a step of its own calls in this "
+      "order:\n\n"
       "    optimizer.begin_step(batch)\n"
       "    outputs = optimizer.run_gradients(batch)\n"
       "    if optimizer.begin_updates():                  # else the step is refused\n"
@@ -67,14 +68,14 @@ void bind_three_steps(py::module_& m) {
       "            optimizer.update(i)                    # by parameter.gradient, or one that is "
       "given\n"
       "        optimizer.end_step()\n\n"
-      "Modifiers and schedules have their place in them.",
+      "Modifiers and schedules take part in them.",
       ended_without_gil())
       .def(
           "begin_step",
           [](Three& optimizer, const LentBatch& batch) {
             long_call(optimizer.executor(), [&] { optimizer.begin_step(*batch); });
           },
-          py::arg("batch"), "new_input, and prepare_param for each parameter.")
+          py::arg("batch"), "Runs new_input, and prepare_param for each parameter.")
       .def(
           "run_gradients",
           [](Three& optimizer, const LentBatch& batch) {
@@ -82,7 +83,7 @@ void bind_three_steps(py::module_& m) {
             long_call(optimizer.executor(), [&] { outputs = &optimizer.run_gradients(*batch); });
             return copy_values(*outputs);
           },
-          py::arg("batch"), "Forward and backward; returns the network's outputs.")
+          py::arg("batch"), "Runs forward and backward; returns the network's outputs.")
       .def(
           "share_of",
           [](Three& optimizer, const LentBatch& batch) {
@@ -90,8 +91,7 @@ void bind_three_steps(py::module_& m) {
             long_call([&](const Interrupt&) { share = optimizer.share_of(*batch); });
             return share;
           },
-          py::arg("batch"),
-          "How much this rank's loss and gradient of a batch count in those of all ranks.")
+          py::arg("batch"), "Weight of this rank's loss and gradient of a batch among all ranks.")
       .def(
           "begin_updates",
           [](Three& optimizer) {
@@ -99,7 +99,7 @@ void bind_three_steps(py::module_& m) {
             long_call([&](const Interrupt&) { goes_on = optimizer.begin_updates(); });
             return goes_on;
           },
-          "False where a modifier refuses the step, which is over then.")
+          "Begins the updates. Returns False if a modifier refuses the step, which ends it.")
       .def(
           "update",
           [](Three& optimizer, std::size_t index, const Anything& gradient) {
@@ -113,7 +113,7 @@ void bind_three_steps(py::module_& m) {
             });
           },
           py::arg("index"), py::arg("gradient") = py::none(),
-          "One parameter, by its gradient in the network or by the one that is given.")
+          "Updates one parameter, by its gradient in the network or by the given one.")
       .def("end_step",
            [](Three& optimizer) { long_call([&](const Interrupt&) { optimizer.end_step(); }); });
 }
@@ -156,7 +156,7 @@ void bind_optimizer(py::module_& m) {
       .def(
           "step",
           [](Optimizer& optimizer, const LentBatch& batch) { return step(optimizer, *batch); },
-          py::arg("batch"), "One step on a sampler's batch; returns the network's outputs.")
+          py::arg("batch"), "Runs one step on a sampler's batch; returns the network's outputs.")
       .def(
           "step",
           [](Optimizer& optimizer, const Values& values) {
@@ -169,7 +169,7 @@ void bind_optimizer(py::module_& m) {
             }
             return step(optimizer, batch);
           },
-          py::arg("values"), "One step on arrays by name.")
+          py::arg("values"), "Runs one step on arrays by name.")
       .def_property_readonly(
           "hyper_parameters",
           [](Optimizer& optimizer) {
@@ -178,24 +178,24 @@ void bind_optimizer(py::module_& m) {
             for (const auto& name : numbers.names()) values[name] = numbers.at(name);
             return values;
           },
-          "What may change from step to step, by name; of parameters in no group.")
+          "Hyper-parameters that may change from step to step, by name, of parameters in no group.")
       .def(
           "set_hyper_parameter",
           [](Optimizer& optimizer, const std::string& name, double value) {
             optimizer.hyper_parameters().set(name, value);
           },
           py::arg("name"), py::arg("value"),
-          "From the next step on; those of groups change in proportion.")
+          "Sets a hyper-parameter from the next step on; those of groups change in proportion.")
       .def(
           "read_gradients", &read_gradients, py::arg("reader").none(true),
-          "Has reader(name, gradient, factor) called in every step for each parameter's gradient "
-          "when it is final (summed over pieces and ranks), before anything clips, refuses or uses "
-          "it: a view, to be read within the call, of what counts `factor` times. In place of an "
-          "earlier reader; None ends it. Raises Unsupported where an optimizer does not tell them.")
+          "Calls reader(name, gradient, factor) in every step for each parameter's final gradient "
+          "(summed over pieces and ranks), before anything clips, refuses or uses it. `gradient` "
+          "is a view that is valid during the call, and counts `factor` times. Replaces an earlier "
+          "reader; None ends it. Raises Unsupported if the optimizer does not expose gradients.")
       .def_property_readonly(
           "network",
           [](Optimizer& optimizer) -> Network& { return optimizer.executor().network(); },
-          py::return_value_policy::reference_internal, "That it trains.")
+          py::return_value_policy::reference_internal, "The executor that runs the training.")
       .def_property_readonly(
           "executor", [](Optimizer& optimizer) { return &optimizer.executor(); },
           py::return_value_policy::reference_internal)
@@ -207,7 +207,8 @@ void bind_optimizer(py::module_& m) {
             long_call([&](const Interrupt&) { state = optimizer.state(); });
             return copy_values(state);
           },
-          "What resuming needs besides the parameters, its modifiers' too: copies by name.")
+          "State needed to resume besides the parameters, including its modifiers': copies by "
+          "name.")
       .def(
           "restore",
           [](Optimizer& optimizer, const Values& state) {
@@ -215,16 +216,16 @@ void bind_optimizer(py::module_& m) {
             const ValueMap given = to_values(state);
             long_call([&](const Interrupt&) { optimizer.restore(given); });
           },
-          py::arg("state"), "Of an optimizer that was made in the same way.")
+          py::arg("state"), "Restores the state of an optimizer that was made in the same way.")
       .def("begin_test", &Optimizer::begin_test, py::call_guard<py::gil_scoped_release>(),
-           "Lends the network the parameters of test runs, such as an average.")
+           "Lends the network the parameters for test runs, such as an average.")
       .def("end_test", &Optimizer::end_test, py::call_guard<py::gil_scoped_release>(),
-           "Gives it the trained ones again, bit for bit.")
+           "Restores the trained parameters, bit for bit.")
       .def_property_readonly("steps", &steps<&ThreeStepOptimizer::steps>,
-                             "That were made, refused ones among them.")
-      .def_property_readonly(
-          "refused_steps", &steps<&ThreeStepOptimizer::refused_steps>,
-          "Steps that a modifier refused, such as loss_scale one whose gradients overflowed.")
+                             "Number of steps, including refused ones.")
+      .def_property_readonly("refused_steps", &steps<&ThreeStepOptimizer::refused_steps>,
+                             "Number of steps that a modifier refused, such as those whose "
+                             "gradients overflowed under loss_scale.")
       .def("__repr__", [](Optimizer& optimizer) {
         return fmt::format("<d5.Optimizer of {}>", describe(optimizer.executor().network()));
       });
@@ -254,10 +255,10 @@ void bind_optimizer(py::module_& m) {
         return optimizer;
       },
       py::arg("which"), py::arg("executor").none(false), py::arg("loss") = "loss",
-      "An optimizer by name (\"adam\", \"torch/adam\") with its options as keywords, or a "
-      "d5.Optimizer written in Python. `modifiers` take part in every step: names, dicts with a "
-      "name and settings, objects of d5.StepModifier. `schedules` is a dict from a hyper-parameter "
-      "to a schedule's name, a dict with its name and settings, {\"learning_rate\": {\"name\": "
+      "Makes an optimizer by name (\"adam\", \"torch/adam\") with its options as keywords, or from "
+      "a d5.Optimizer in Python. `modifiers` take part in every step: names, dicts with a name and "
+      "settings, or objects of d5.StepModifier. `schedules` is a dict from a hyper-parameter to a "
+      "schedule's name, a dict with its name and settings, {\"learning_rate\": {\"name\": "
       "\"cosine\", \"length\": 1000}}, or an object of d5.Schedule.");
   m.def("optimizers", [] { return optimizers().names(); });
   m.def("step_modifiers", [] { return step_modifiers().names(); });

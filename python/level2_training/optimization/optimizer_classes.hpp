@@ -8,7 +8,7 @@
 #include "d5/level2_training/optimization/optimizer.hpp"
 #include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 
-/// Which of its three classes in Python an optimizer in C++ is of. Included wherever one is given
+/// Selects the Python class, of three, for an optimizer in C++. Include it wherever one is returned
 /// to Python.
 template <>
 struct pybind11::polymorphic_type_hook<d5::Optimizer> {

@@ -6,15 +6,15 @@
 
 namespace d5::python {
 
-/// What `Optimizer.update` is given: the gradients of a step's batch, again and again. Good during
-/// that call alone.
+/// The argument of `Optimizer.update`: gradients of a step's batch, which can be computed
+/// repeatedly. Valid during that call alone.
 class PythonGradients {
  public:
-  /// `first`: what the step's run gave, which is copied.
+  /// `first`: the outputs of the step's run, which are copied.
   PythonGradients(GradientSource& source, RankAgreement& ranks, const Batch& batch,
                   const ValueMap& first);
 
-  /// The gradients of the batch at the parameters as they are. Returns the network's outputs.
+  /// Computes the batch's gradients at the current parameters. Returns the network's outputs.
   const ValueMap& run(double factor, GradientRun::Write write);
   double loss();
   double mean(double value);

@@ -16,7 +16,7 @@
 namespace d5::python {
 namespace {
 
-/// Numbers of an object that have the names of what its `__init__` takes.
+/// The object's numeric attributes that have the names of parameters of its `__init__`.
 struct Numbers {
   std::vector<std::pair<std::string, double>> values;
 
@@ -30,8 +30,8 @@ Numbers numbers_of(const py::object& self) {
   return {found.cast<std::vector<std::pair<std::string, double>>>()};
 }
 
-/// What `update_rule` or `prepare_param` of a d5.ThreeStepOptimizer gave becomes the parameter's
-/// value, as if it had written it there.
+/// Copies the result of a d5.ThreeStepOptimizer's `update_rule` or `prepare_param` to the
+/// parameter's value, as if it had written it there.
 void take_value(const py::object& given, const Parameter& parameter, const py::object& self) {
   if (given.is_none()) return;
   const Tensor value = to_tensor(given);
@@ -47,7 +47,7 @@ void take_value(const py::object& given, const Parameter& parameter, const py::o
   py::cast(into).attr("numpy")()[py::ellipsis()] = py::cast(value).attr("numpy")();
 }
 
-/// An update rule written in Python.
+/// An update rule in Python.
 class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
  public:
   PythonOptimizer(const py::object& self, const std::shared_ptr<GraphExecutor>& shared,
@@ -131,7 +131,8 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
           "give "
           "it update_rule");
     }
-    if (factor != 1) ThreeStepOptimizer::update_parameters(range, factor);  // they count once, then
+    if (factor != 1)
+      ThreeStepOptimizer::update_parameters(range, factor);  // each counts once, then
     call_python([&] {
       self_.object.attr("update")(py::cast(asked_.get(), py::return_value_policy::reference));
     });
@@ -169,7 +170,7 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
   [[nodiscard]] bool has(const char* name) const {
     return overrides(self_.object, three_steps_ ? "ThreeStepOptimizer" : "Optimizer", name);
   }
-  /// Those that were changed since.
+  /// The hyper-parameters that were changed since.
   void tell_numbers() {
     for (std::size_t i = 0; i < numbers_.values.size(); ++i) {
       const auto& [name, value] = numbers_.values[i];
@@ -180,10 +181,10 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
 
   PythonReference self_;
   Numbers numbers_, told_;
-  bool three_steps_;  // of d5.ThreeStepOptimizer
+  bool three_steps_;  // derived from d5.ThreeStepOptimizer
   bool new_input_, prepare_param_, update_, begin_test_, end_test_;
   bool in_step_ = false;
-  std::unique_ptr<PythonGradients> asked_;  // of the step under way, or the last one
+  std::unique_ptr<PythonGradients> asked_;  // of the current step, or the last one
 };
 
 }  // namespace
@@ -192,9 +193,8 @@ std::shared_ptr<Optimizer> to_optimizer(const py::object& self,
                                         std::shared_ptr<GraphExecutor> executor, std::string loss) {
   if (py::isinstance<Optimizer>(self)) {
     throw TypeError(
-        fmt::format("{} trains its own network already; expected a name, or an object of a class "
-                    "in Python that "
-                    "derives from d5.Optimizer",
+        fmt::format("{} already trains its own network; expected a name, or an object of a class "
+                    "in Python that derives from d5.Optimizer",
                     std::string(py::repr(self))));
   }
   return std::make_shared<PythonOptimizer>(self, executor, std::move(loss));

@@ -9,7 +9,7 @@
 
 namespace d5::python {
 
-/// Of an object of d5.Optimizer. Throws: TypeError for one that lacks a method.
+/// Makes an optimizer from an object of d5.Optimizer. Throws: TypeError if it lacks a method.
 [[nodiscard]] std::shared_ptr<Optimizer> to_optimizer(const py::object& self,
                                                       std::shared_ptr<GraphExecutor> executor,
                                                       std::string loss);

@@ -10,10 +10,10 @@
 
 namespace d5::python {
 
-/// An object of d5.UpdateRule: a formula of one parameter, its gradient and what is remembered.
+/// An object of d5.UpdateRule: a formula of one parameter, its gradient and its remembered tensors.
 class PythonRule final : public UpdateRule {
  public:
-  /// With the GIL. Throws: TypeError for a class without `update`.
+  /// Call with the GIL. Throws: TypeError for a class without `update`.
   PythonRule(SharedEntry entry, PythonOptions options);
 
   void declare(OptionList& options) override { options_.declare(options); }
@@ -23,7 +23,7 @@ class PythonRule final : public UpdateRule {
   void begin_step(std::int64_t step, std::span<double> numbers) override {
     begin_step(step, numbers, options_);
   }
-  /// With options that are kept elsewhere.
+  /// The same with options that are stored elsewhere.
   void begin_step(std::int64_t step, std::span<double> numbers, const PythonOptions& options);
   [[nodiscard]] bool has_formula_of(const UpdateRule& other) const override;
   void update(std::span<const RuleParameter> parameters) override;

@@ -9,11 +9,11 @@
 
 namespace d5::python {
 
-/// Of an object of d5.Schedule. Throws: TypeError for anything else; ValueError for a loss that
-/// there is none of.
+/// Makes a schedule from an object of d5.Schedule. Throws: TypeError for anything else; ValueError
+/// for an unknown loss.
 [[nodiscard]] std::shared_ptr<Schedule> to_schedule(const py::object& object);
-/// A hyper-parameter by an object of d5.Schedule (of steps), a name, or a dict with name and
-/// settings.
+/// Sets a hyper-parameter's schedule from an object of d5.Schedule (over steps), a name, or a dict
+/// with name and settings.
 [[nodiscard]] std::shared_ptr<StepModifier> to_scheduled(const std::string& hyper_parameter,
                                                          const py::handle& schedule);
 

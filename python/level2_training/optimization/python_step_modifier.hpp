@@ -8,7 +8,7 @@
 
 namespace d5::python {
 
-/// Of a name, of a dict with a name and settings, or of an object of d5.StepModifier.
+/// Makes a modifier from a name, a dict with a name and settings, or an object of d5.StepModifier.
 /// Throws: NotFound, ValueError; TypeError for anything else.
 [[nodiscard]] std::shared_ptr<StepModifier> to_step_modifier(const py::handle& object);
 

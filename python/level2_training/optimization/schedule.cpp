@@ -17,7 +17,7 @@ std::string class_of(const py::object& self) {
   return py::str(py::type::of(self).attr("__name__"));
 }
 
-/// Which of `words` the object's attribute is.
+/// The index in `words` of the object's attribute.
 template <class Enum, std::size_t N>
 Enum schedule_word(const py::object& self, const char* attribute,
                    const std::array<const char*, N>& words) {
@@ -91,22 +91,22 @@ std::shared_ptr<StepModifier> to_scheduled(const std::string& hyper_parameter,
 
 void bind_schedule(py::module_& m) {
   py::class_<Schedule, std::shared_ptr<Schedule>>(m, "BoundSchedule",
-                                                  "What a hyper-parameter is at each time.")
+                                                  "The value of a hyper-parameter over time.")
       .def("at", &Schedule::at, py::arg("time"), py::arg("initial"),
-           "The number at `time` (steps or epochs, from 0), where it is `initial` by itself.")
+           "The value at `time` (in steps or epochs, from 0) for the initial value `initial`.")
       .def(
           "observe",
           [](Schedule& schedule, double loss) {
             if (schedule.observes() != Schedule::Observes::nothing) schedule.observe(loss);
           },
-          py::arg("loss"), "Tells it a loss, if it observes any.");
+          py::arg("loss"), "Passes on a loss, if the schedule observes one.");
   m.def(
       "schedule",
       [](const std::string& name, const Options& options) {
         return schedules().at(name).make(to_settings(options));
       },
       py::arg("name"),
-      "A schedule by name, to look at: schedule(\"cosine\", length=100).at(50, 0.1).");
+      "Makes a schedule by name, to look at: schedule(\"cosine\", length=100).at(50, 0.1).");
   m.def("schedules", [] { return schedules().names(); });
 }
 

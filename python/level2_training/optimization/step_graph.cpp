@@ -14,13 +14,13 @@ namespace d5::python {
 void bind_step_graph(py::module_& m) {
   add_update_operator();
   py::class_<StepGraph>(m, "StepGraph",
-                        "A whole training step of an optimizer as one graph, with its bits: "
+                        "A training step of an optimizer as one graph, with identical bits: "
                         "forward, loss, gradients, update.\n\n"
                         "    d5.StepGraph(optimizer).save(\"step.onnx\")\n"
                         "    step = d5.StepGraph.load(\"step.onnx\")\n"
                         "    step.step({\"image\": images, \"label\": labels})[\"loss\"]")
       .def(py::init<Optimizer&>(), py::arg("optimizer"),
-           "Of an optimizer as it stands; nothing is shared with it.")
+           "Takes the optimizer in its current state; nothing is shared with it.")
       .def_static(
           "load",
           [](const Path& path, std::vector<std::string> frameworks) {
@@ -28,11 +28,11 @@ void bind_step_graph(py::module_& m) {
           },
           py::arg("path"), py::arg("frameworks") = std::vector<std::string>{"reference"},
           py::call_guard<py::gil_scoped_release>(),
-          "An ONNX file's training information, d5's or another tool's.")
+          "Reads an ONNX file's training information, of d5 or another tool.")
       .def(
           "save", [](const StepGraph& graph, const Path& path) { graph.save(path.string()); },
           py::arg("path"), py::call_guard<py::gil_scoped_release>(),
-          "As an ONNX model for tests, with the step as its training information.")
+          "Writes an ONNX model for tests, with the step as its training information.")
       .def(
           "step",
           [](StepGraph& graph, const Values& values) {
@@ -43,11 +43,12 @@ void bind_step_graph(py::module_& m) {
             long_call(graph.executor(), [&] { outputs = &graph.step(batch); });
             return copy_values(*outputs);
           },
-          py::arg("values"), "One step on arrays by name; returns the network's outputs.")
+          py::arg("values"), "Runs one step on arrays by name; returns the network's outputs.")
       .def_property_readonly("steps", &StepGraph::steps,
-                             "Steps that were made, those of the optimizer among them.")
+                             "Number of steps, including the optimizer's.")
       .def_property_readonly("loss", &StepGraph::loss)
-      .def_property_readonly("parameters", &StepGraph::parameters, "Names of what it trains.")
+      .def_property_readonly("parameters", &StepGraph::parameters,
+                             "Names of the trained parameters.")
       .def_property_readonly(
           "hyper_parameters",
           [](StepGraph& graph) {
@@ -56,20 +57,20 @@ void bind_step_graph(py::module_& m) {
             for (const auto& name : numbers.names()) values[name] = numbers.at(name);
             return values;
           },
-          "What may change from step to step, by name; of parameters in no group.")
+          "Hyper-parameters that may change from step to step, by name, of parameters in no group.")
       .def(
           "set_hyper_parameter",
           [](StepGraph& graph, const std::string& name, double value) {
             graph.hyper_parameters().set(name, value);
           },
           py::arg("name"), py::arg("value"),
-          "From the next step on; those of groups change in proportion.")
+          "Sets a hyper-parameter from the next step on; those of groups change in proportion.")
       .def_property_readonly(
           "network", [](const StepGraph& graph) -> Network& { return graph.network(); },
           py::return_value_policy::reference_internal,
           "The step itself, which overwrites its constants: fetch(name) is a parameter's value.")
       .def("inference", &StepGraph::inference,
-           "The network without its loss, for tests, with values as they are now.")
+           "The network without its loss, for tests, with the current values.")
       .def("__repr__", [](const StepGraph& graph) {
         return fmt::format("<d5.StepGraph of {}, {} steps>", describe(graph.network()),
                            graph.steps());

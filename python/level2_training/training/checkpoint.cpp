@@ -8,7 +8,7 @@
 namespace d5::python {
 
 void bind_checkpoint(py::module_& m) {
-  py::class_<Checkpoint>(m, "Checkpoint", "A training run at one moment.")
+  py::class_<Checkpoint>(m, "Checkpoint", "The state of a training run at one moment.")
       .def(py::init([](const Values& tensors, std::string recipe, std::int64_t epoch,
                        std::int64_t batch, std::int64_t step) {
              return Checkpoint{.recipe = std::move(recipe),
@@ -19,9 +19,9 @@ void bind_checkpoint(py::module_& m) {
            }),
            py::arg("tensors"), py::kw_only(), py::arg("recipe") = "", py::arg("epoch") = 0,
            py::arg("batch") = 0, py::arg("step") = 0)
-      .def_readonly("recipe", &Checkpoint::recipe, "What is trained, as a checksum.")
-      .def_readonly("epoch", &Checkpoint::epoch, "That the next batch belongs to.")
-      .def_readonly("batch", &Checkpoint::batch, "The next one of that epoch.")
+      .def_readonly("recipe", &Checkpoint::recipe, "Checksum of the recipe.")
+      .def_readonly("epoch", &Checkpoint::epoch, "Epoch of the next batch.")
+      .def_readonly("batch", &Checkpoint::batch, "Index of the next batch in that epoch.")
       .def_readonly("step", &Checkpoint::step, "Batches since the beginning.")
       .def_property_readonly(
           "tensors", [](const Checkpoint& checkpoint) { return from_values(checkpoint.tensors); },
@@ -38,8 +38,8 @@ void bind_checkpoint(py::module_& m) {
         return read_checkpoint(path.string());
       },
       py::arg("path"),
-      "Raises IoError; FormatError, with the place, for a file that is truncated, changed, of "
-      "another kind or newer.");
+      "Reads a checkpoint. Raises IoError; FormatError, with the place, for a file that is "
+      "truncated, changed, of another kind or newer.");
   m.def(
       "write_checkpoint",
       [](const Checkpoint& checkpoint, const Path& path) {
@@ -47,7 +47,7 @@ void bind_checkpoint(py::module_& m) {
         write_checkpoint(checkpoint, path.string());
       },
       py::arg("checkpoint"), py::arg("path"),
-      "Replaces the file as a whole: a crash leaves the old one or the new.");
+      "Replaces the file atomically: a crash leaves the old one or the new one.");
 }
 
 }  // namespace d5::python

@@ -24,13 +24,13 @@ void bind_loss(py::module_& m) {
       py::arg("network"), py::arg("name"), py::kw_only(), py::arg("output") = "",
       py::arg("target") = "label", py::arg("target_type") = "int64",
       py::arg("target_shape") = std::vector<onnx::Dim>(), py::arg("loss") = "loss",
-      "Ends a network in a loss (one of losses()), so that it can be trained: of its only output, "
-      "or of `output`, and of an input `target`, which is made where there is none.");
+      "Ends a network in a loss (one of losses()), so that it can be trained. The loss compares "
+      "its only output, or `output`, with an input `target`, which is added if it does not exist.");
   m.def("without_loss", &without_loss, py::arg("network"), py::arg("loss") = "loss",
-        "A copy of the network without that output and all that served it alone.");
+        "A copy of the network without that output and the nodes that served it alone.");
   m.def("losses", [] { return losses().names(); });
   m.def("freeze", &freeze, py::arg("network"), py::arg("patterns"),
-        "Makes constants of the parameters that a pattern such as \"features.*\" matches; returns "
+        "Turns parameters that match a pattern such as \"features.*\" into constants; returns "
         "their names.");
   m.def(
       "take_values",
@@ -45,13 +45,11 @@ void bind_loss(py::module_& m) {
                                                                {"differing", values.differing}};
       },
       py::arg("network"), py::arg("path"), py::kw_only(), py::arg("skip_differing") = false,
-      "Takes parameters and running statistics by their names from a safetensors file, a "
-      "checkpoint "
-      "or an ONNX file; returns the names that were taken, left as they were, unused, and "
-      "differing "
-      "in shape or type, which is an error unless they are skipped.");
+      "Loads parameters and running statistics by name from a safetensors file, a checkpoint or an "
+      "ONNX file. Returns the names that were loaded, left as they were, unused, and differing in "
+      "shape or type, which is an error unless they are skipped.");
   m.def("unfreeze", &unfreeze, py::arg("network"), py::arg("names"),
-        "Makes parameters of these constants again.");
+        "Turns these constants into parameters again.");
 }
 
 }  // namespace d5::python

@@ -14,7 +14,7 @@
 namespace d5::python {
 namespace {
 
-/// The enumerator whose name the object's `attribute` is.
+/// The enumerator that the object's `attribute` names.
 template <class Enum>
 Enum word_of(const py::object& self, const char* attribute, std::initializer_list<Enum> all) {
   const auto word = self.attr(attribute).cast<std::string>();
@@ -105,7 +105,7 @@ class PythonMetric final : public PythonTrainingHooks<TrainingMetric> {
       take_samples();
     });
   }
-  /// Those that the object's list has gained.
+  /// The samples that the object's list has gained.
   void take_samples() {
     const py::list all(self().attr("samples"));
     if (all.size() < samples_.size()) samples_.clear();

@@ -9,11 +9,12 @@
 
 namespace d5::python {
 
-/// Of an object of d5.Metric. Throws: TypeError, ValueError for what its class says of itself.
+/// Makes a metric from an object of d5.Metric. Throws: TypeError, ValueError for a bad class
+/// attribute.
 [[nodiscard]] std::shared_ptr<TrainingMetric> to_metric(const py::object& object);
 
-/// Of a text, "NAME:KEY=VALUE", or of what makes an object of d5.Metric when it is called: a class.
-/// Throws: TypeError for anything else.
+/// Makes metrics from a text, "NAME:KEY=VALUE", or a callable that makes an object of d5.Metric,
+/// such as its class. Throws: TypeError for anything else.
 [[nodiscard]] MetricChoice to_metric_choice(const py::handle& object);
 
 }  // namespace d5::python

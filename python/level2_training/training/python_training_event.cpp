@@ -15,7 +15,7 @@ class PythonTrainingEvent final : public PythonTrainingHooks<TrainingEvent> {
     if (listens() || execution_) return;
     throw TypeError("the event overrides none of d5.Event's hooks");
   }
-  /// Once, however often it is asked to.
+  /// Adds it once, however often it is asked to.
   void listen_to(GraphExecutor& executor) {
     if (!execution_) return;
     executor.events().remove(execution_.get());
@@ -42,7 +42,7 @@ std::shared_ptr<TrainingEvent> training_event(const py::object& self) {
 }
 
 void add_event(Trainer& trainer, const py::object& self) {
-  if (is_metric(self)) {  // a checkpoint keeps it
+  if (is_metric(self)) {  // a checkpoint stores it
     trainer.events().add(to_metric(self));
     return;
   }

@@ -16,8 +16,8 @@
 
 namespace d5::python {
 
-/// A Python object's training hooks, those of `Base`; the ones that its class leaves as they are in
-/// d5.Event are not called.
+/// The training hooks of a Python object, those of `Base`; hooks that its class inherits unchanged
+/// from d5.Event are not called.
 template <class Base>
 class PythonTrainingHooks : public Base, public HoldsPython {
  public:
@@ -57,7 +57,7 @@ class PythonTrainingHooks : public Base, public HoldsPython {
     call_with_outputs("after_test_batch", trainer, batch, outputs);
     end_batch();
   }
-  /// What a hook in Python counts nobody joins.
+  /// Counts of a Python hook are not joined over ranks.
   [[nodiscard]] bool wants_whole_tests() const override {
     return hooks_.contains("after_test_batch");
   }
@@ -68,7 +68,7 @@ class PythonTrainingHooks : public Base, public HoldsPython {
     if (!hooks_.contains("wants_stop")) return false;
     return call_python([&] {
       const py::object answer = self_.object.attr("wants_stop")();
-      const int wanted = PyObject_IsTrue(answer.ptr());  // as `if` takes it
+      const int wanted = PyObject_IsTrue(answer.ptr());  // as `if` converts it
       if (wanted < 0) throw py::error_already_set();
       return wanted == 1;
     });
@@ -80,7 +80,7 @@ class PythonTrainingHooks : public Base, public HoldsPython {
   [[nodiscard]] const py::object& self() const { return self_.object; }
 
  private:
-  /// What hooks are lent is good from a batch's first hook to the end of its last.
+  /// Objects lent to hooks are valid from a batch's first hook to the end of its last.
   const SharedLease& lease_of_batch() {
     if (!batch_) batch_ = std::make_shared<Lease>("a batch's hooks");
     return batch_;
@@ -115,10 +115,10 @@ class PythonTrainingHooks : public Base, public HoldsPython {
   SharedLease batch_;
 };
 
-/// What hears the object's hooks of training, and those of an executor: of the one that a trainer
-/// trains with. Throws: TypeError for an object without any.
+/// The observer with the object's hooks of training, and those of an executor, which observe the
+/// trainer's one. Throws: TypeError for an object without any.
 [[nodiscard]] std::shared_ptr<TrainingEvent> training_event(const py::object& self);
-/// Adds it, at once to the executor, too.
+/// Adds it to the trainer, and at once to the executor.
 void add_event(Trainer& trainer, const py::object& self);
 
 }  // namespace d5::python

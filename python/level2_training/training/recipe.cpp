@@ -24,7 +24,7 @@ Recipe from_state(const Anything& pickled) {
 
 using Parts = py::typing::Dict<py::str, Anything>;
 
-/// A line a part, each JSON, which YAML has within it.
+/// One line per part, as JSON, which is valid YAML.
 std::string text_of(const Parts& parts) {
   const py::object dumps = py::module_::import("json").attr("dumps");
   std::string text;
@@ -77,7 +77,7 @@ void bind_recipe(py::module_& m) {
   py::class_<Recipe>(m, "Recipe", "What a training run consists of, and which results it accepts.")
       .def(
           py::init(&parse), py::arg("content"), py::arg("file") = "recipe",
-          "Of the text of a recipe file, or of a dict nested in the same way: {\"name\": ..., "
+          "Reads the text of a recipe file, or a dict nested in the same way: {\"name\": ..., "
           "\"fixed\": {\"dataset\": {\"name\": \"mnist\"}, ...}, \"mutable\": {...}}. `file` is "
           "what messages call it. Raises FormatError, NotFound with the line and the nearest name.")
       .def_property_readonly("name", &Recipe::name)
@@ -85,7 +85,7 @@ void bind_recipe(py::module_& m) {
       .def_property_readonly("file", &Recipe::file)
       .def_property_readonly(
           "command", [](const Recipe& recipe) { return recipe.command().text(); },
-          "A line that runs it.")
+          "A command line that runs it.")
       .def_property_readonly(
           "values",
           [](const Recipe& recipe) {
@@ -93,7 +93,7 @@ void bind_recipe(py::module_& m) {
             for (const auto& [key, value] : recipe.values()) texts[key] = value.text;
             return texts;
           },
-          "By dotted key: \"optimizer.learning_rate\".")
+          "Values by dotted key: \"optimizer.learning_rate\".")
       .def(
           "set", [](Recipe& recipe, const std::string& assignment) { recipe.set(assignment); },
           py::arg("assignment"), "Changes a value of the mutable part: \"training.epochs=2\".")
@@ -101,26 +101,28 @@ void bind_recipe(py::module_& m) {
            "A copy with these assignments: recipe.changed(\"optimizer.name=adam\", "
            "\"training.seed=2\").")
       .def("vary", &varied, py::arg("assignment"),
-           "A copy for each value, by its name: recipe.vary(\"optimizer.name=adam,lamb\").")
-      .def("with_seed", &with_seed, py::arg("seed"), "A copy that trains from that seed.")
+           "A copy per value, by its name: recipe.vary(\"optimizer.name=adam,lamb\").")
+      .def("with_seed", &with_seed, py::arg("seed"), "A copy that trains with that seed.")
       .def("trials", &trials_of, py::arg("count"),
-           "Copies at the first `count` points of its ranges, which fill them evenly (Halton's).")
+           "Copies at the first `count` points of a Halton sequence in its search ranges.")
       .def("with_reference", &with_reference, py::arg("joined"),
-           "Its text with the runs of `joined` (repeat_training, 10 or more) for its reference, "
-           "which later ones are held against. Raises ValueError where one did not converge.")
-      .def_property_readonly("text", &Recipe::text, "What was read.")
-      .def_property_readonly("changes", &Recipe::changes, "Assignments made since, in their order.")
-      .def_property_readonly("acceptable", &acceptable, "Bounds by metric: (\"at_least\", 0.98).")
-      .def_property_readonly("ranges", &ranges, "Within which values are tuned, by key.")
+           "The recipe's text with the runs of `joined` (repeat_training, 10 or more) as the "
+           "reference for later ones. Raises ValueError if one of them did not converge.")
+      .def_property_readonly("text", &Recipe::text, "The text that was read.")
+      .def_property_readonly("changes", &Recipe::changes, "Assignments made since, in order.")
+      .def_property_readonly("acceptable", &acceptable,
+                             "Acceptance bounds by metric: (\"at_least\", 0.98).")
+      .def_property_readonly("ranges", &ranges, "Search ranges of values, by key.")
       .def_property_readonly(
           "reference",
           [](const Recipe& recipe) {
             return std::map<std::string, std::vector<double>>(recipe.reference().begin(),
                                                               recipe.reference().end());
           },
-          "What runs of it gave when it was written, a number a run, by metric.")
-      .def_property_readonly("checksum", &Recipe::checksum,
-                             "Of all that changes a run, but not how long it is or what is judged.")
+          "Reference results of its runs, a number per run, by metric.")
+      .def_property_readonly(
+          "checksum", &Recipe::checksum,
+          "Checksum of everything that changes a run, without its length and what is judged.")
       .def("__deepcopy__", [](const Recipe& recipe, const Anything&) { return recipe; })
       .def(py::pickle(&state_of, &from_state))
       .def("__repr__", [](const Recipe& recipe) {
@@ -129,8 +131,8 @@ void bind_recipe(py::module_& m) {
       });
   m.def(
       "recipe", [](const Path& file_or_name) { return load_recipe(file_or_name.string()); },
-      py::arg("file_or_name"), "Reads a recipe: a file, or one that d5 carries.");
-  m.def("recipes", &carried_recipes, "Names of the recipes that d5 carries.");
+      py::arg("file_or_name"), "Reads a recipe: a file, or a built-in one.");
+  m.def("recipes", &carried_recipes, "Names of the built-in recipes.");
 }
 
 }  // namespace d5::python

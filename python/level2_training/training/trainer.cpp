@@ -22,7 +22,7 @@ void hang_up(Trainer& trainer, const Anything& event) {
   add_event(trainer, event);
 }
 
-/// A trainer and what it works with are one thread's while it runs.
+/// Reserves a trainer and its parts for one thread while it runs.
 struct TrainerUse {
   explicit TrainerUse(Trainer& trainer)
       : executor(&trainer.optimizer().executor(), "the trainer's executor"),
@@ -33,7 +33,7 @@ struct TrainerUse {
 void run_trainer(Trainer& trainer) {
   const TrainerUse use(trainer);
   orderly_call([&](const Interrupt& interrupt) {
-    // A scheme's server answers others instead.
+    // A scheme's server answers other ranks instead.
     auto* scheme = dynamic_cast<DistributedOptimizer*>(&trainer.optimizer());
     if (scheme) return scheme->run(trainer, interrupt);
     trainer.run(interrupt);
@@ -50,7 +50,7 @@ void resume_trainer(Trainer& trainer, const Path& path) {
   long_call([&](const Interrupt&) { trainer.resume(path.string()); });
 }
 
-/// Also from a hook.
+/// May be called from a hook, too.
 void save_checkpoint(Trainer& trainer, const Path& path) {
   long_call([&](const Interrupt&) { trainer.save_checkpoint(path.string()); });
 }
@@ -65,7 +65,7 @@ void show_trainer(const py::handle& self, Shown& shown) {
 
 void bind_trainer(py::module_& m) {
   py::class_<Trainer>(m, "Trainer",
-                      "Epochs of batches, a test run after each, observers all along.",
+                      "Trains for epochs of batches, with a test run after each, and observers.",
                       seen_by_collector<&show_trainer>())
       .def(py::init([](Optimizer& optimizer, Sampler& train, std::optional<Sampler*> test,
                        std::int64_t epochs, std::int64_t most_batches, const Path& checkpoint,
@@ -89,13 +89,13 @@ void bind_trainer(py::module_& m) {
            "ones stay as FILE.step-N, `checkpoints_kept` in all. A checkpoint of another `recipe`, "
            "a text, is refused. `test_every` counts epochs.")
       .def("run", &run_trainer,
-           "Trains to the end. Ctrl-C ends it within the batch that is at work; with a checkpoint "
-           "after it, and the next run continues there. Where the optimizer is a scheme's, a rank "
-           "that serves others does so until the last of them has ended.")
+           "Trains to the end. Ctrl-C ends it within the current batch, with a checkpoint after "
+           "it, and the next run continues there. With a scheme, a rank that serves others does so "
+           "until the last of them has ended.")
       .def("resume", &resume_trainer, py::arg("path"),
-           "Continues from a checkpoint at the next run.")
+           "Continues from a checkpoint in the next run.")
       .def("save_checkpoint", &save_checkpoint, py::arg("path"),
-           "Writes a checkpoint of this moment.")
+           "Writes a checkpoint of the current state.")
       .def("test", &test_trainer, "Runs the test set once.")
       .def("add_event", &hang_up, py::arg("event").none(false))
       .def_property_readonly(
@@ -104,8 +104,8 @@ void bind_trainer(py::module_& m) {
       .def_property_readonly("epoch", &Trainer::epoch)
       .def_property_readonly(
           "epochs", [](const Trainer& trainer) { return trainer.options().epochs; },
-          "How many it trains.")
-      .def_property_readonly("batch", &Trainer::batch, "The next of this epoch.")
+          "Number of epochs to train.")
+      .def_property_readonly("batch", &Trainer::batch, "Index of the next batch in this epoch.")
       .def_property_readonly("step", &Trainer::step, "Batches since the beginning.")
       .def_property_readonly("interrupted", &Trainer::interrupted,
                              "Whether the last run was interrupted.")
@@ -117,9 +117,8 @@ void bind_trainer(py::module_& m) {
                                                  {"making", times.making_seconds},
                                                  {"step", times.step_seconds}};
           },
-          "Seconds of the batch that before_batch or after_batch is about: waiting for the "
-          "sampler, "
-          "reading it, and its step (0 before it).")
+          "Seconds of the batch of a before_batch or after_batch hook: waiting for the sampler, "
+          "reading, and its step (0 before it).")
       .def("__repr__", [](const Trainer& trainer) {
         return fmt::format("<d5.Trainer: epoch {} of {}, step {}>", trainer.epoch(),
                            trainer.options().epochs, trainer.step());

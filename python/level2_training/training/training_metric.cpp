@@ -33,7 +33,7 @@ void bind_training_metric(py::module_& m) {
       m, "TrainingMetric", "A metric that observes training: add it to a trainer's events.")
       .def_property_readonly("name", &TrainingMetric::name)
       .def_property_readonly("unit", &TrainingMetric::unit)
-      .def_property_readonly("samples", &TrainingMetric::samples, "In the order taken.")
+      .def_property_readonly("samples", &TrainingMetric::samples, "Samples in order.")
       .def_property_readonly(
           "value",
           [](const TrainingMetric& metric) {
@@ -44,7 +44,7 @@ void bind_training_metric(py::module_& m) {
           },
           "The last sample.")
       .def("record", &record_of, py::arg("subject") = "training", py::arg("framework") = "",
-           "What it saw, as a measurement of `subject`; skipped if it saw nothing.")
+           "The samples as a measurement of `subject`; skipped if there are none.")
       .def("__repr__", [](const TrainingMetric& metric) {
         return fmt::format("<d5.TrainingMetric {}: {} samples>", metric.name(),
                            metric.samples().size());
@@ -63,8 +63,8 @@ void bind_training_metric(py::module_& m) {
         return metric;
       },
       py::arg("which"),
-      "A metric by name, such as training_metric(\"test_accuracy\"), with its options as keywords; "
-      "or of an object of d5.Metric.");
+      "Makes a metric by name, such as training_metric(\"test_accuracy\"), with its options as "
+      "keywords, or from an object of d5.Metric.");
   m.def(
       "gradient_norm", [](Network& network) { return gradient_norm(network); }, py::arg("network"),
       "The Euclidean norm of all gradients together, summed in float64.");
@@ -75,8 +75,9 @@ void bind_training_metric(py::module_& m) {
         return count_right(to_tensor(scores), to_tensor(labels), k, ignored);
       },
       py::arg("scores"), py::arg("labels"), py::arg("k") = 1, py::arg("ignored") = py::none(),
-      "How many rows of scores (floats, NxC or NxTxC) are largest at their label (integers, N or "
-      "NxT), or have it among the k largest; rows whose label is `ignored` are not right.");
+      "Number of rows of scores (floats, NxC or NxTxC) whose label (integers, N or NxT) has the "
+      "largest score, or is among the k largest; rows with the label `ignored` do not count as "
+      "right.");
 }
 
 }  // namespace d5::python

@@ -20,7 +20,7 @@
 namespace d5::python {
 namespace {
 
-/// Keywords of a repetition among others, which are taken away.
+/// Takes the keywords of a repetition out of the others.
 RepetitionOptions take_repetition(py::kwargs& keywords, std::int64_t runs) {
   RepetitionOptions how{.runs = runs};
   const auto take = [&](const char* name, auto& value) {
@@ -39,9 +39,9 @@ RepetitionOptions take_repetition(py::kwargs& keywords, std::int64_t runs) {
 
 constexpr const char* kRepetitionHelp = R"(
 Keywords of the repetition: runs (0: `fewest`, 5, and more until the 95% interval of the mean is within
-`half_width`, 0.05, of it, `most`, 30, of them); metric: whose mean that is (else time_to_accuracy,
-test_accuracy or epoch_time); say: is called with a line a run. Ctrl-C ends it within the run that is at
-work.)";
+`half_width`, 0.05, of it, `most`, 30, of them); metric: metric of that mean (by default time_to_accuracy,
+test_accuracy or epoch_time); say: called with a line per run. Ctrl-C ends it within the current
+run.)";
 
 Measurements repeat(const RecipeOrFile& recipe, const Options& keywords) {
   expect_one_rank("repeat_training");
@@ -150,7 +150,7 @@ std::vector<ComparedTraining> compared(const RunsByName& runs) {
 }  // namespace
 
 void bind_training_repetition(py::module_& m) {
-  py::class_<RepeatedRuns>(m, "RepeatedRuns", "What the runs of one training gave.")
+  py::class_<RepeatedRuns>(m, "RepeatedRuns", "Results of the runs of one training.")
       .def(py::init(
                [](std::vector<std::uint64_t> seeds, std::vector<std::vector<Measurement>> records) {
                  return RepeatedRuns{std::move(seeds), std::move(records)};
@@ -164,36 +164,35 @@ void bind_training_repetition(py::module_& m) {
             for (const auto& records : runs.records) all.emplace_back(records);
             return all;
           },
-          "A list of records a run.")
+          "A list of records per run.")
       .def_readonly("interrupted", &RepeatedRuns::interrupted)
       .def(
           "joined", [](const RepeatedRuns& runs) { return Measurements(join_runs(runs)); },
-          "The distribution over runs: a record a metric, a sample a run, in their order. Runs "
-          "that "
-          "failed make it mistrusted (one of three or more) or failed.")
+          "Distributions over the runs: a record per metric, a sample per run, in order. Failed "
+          "runs make it mistrusted (one of three or more) or failed.")
       .def("__repr__", [](const RepeatedRuns& runs) {
         return fmt::format("<d5.RepeatedRuns: {} runs>", runs.records.size());
       });
 
   static const std::string repeat_about =
       std::string(
-          "A recipe from several seeds: a record a metric, a sample a run, held against the "
-          "recipe's "
-          "reference where it has one. Source: MLPerf Training (Mattson et al., 2020).") +
+          "Trains a recipe with several seeds: a record per metric, a sample per run, compared "
+          "with the recipe's reference if it has one. Source: MLPerf Training (Mattson et al., "
+          "2020).") +
       kRepetitionHelp + "\n" + kSessionHelp;
   m.def("repeat_training", &repeat, py::arg("recipe"), repeat_about.c_str());
-  static const std::string all_about = std::string(
-                                           "Repeats trainings, interleaved: all from the first "
-                                           "seed, all from the second one. Each is "
-                                           "a function of the seed that returns the records of a "
-                                           "run. Ends early where one has failed "
-                                           "twice. The first seed is `seed`.") +
-                                       kRepetitionHelp;
+  static const std::string all_about =
+      std::string(
+          "Repeats trainings, interleaved: all with the first seed, then all with the second. Each "
+          "is a function of the seed that returns the records of a run. Ends early if one has "
+          "failed twice. The first seed is `seed`.") +
+      kRepetitionHelp;
   m.def("repeat_trainings", &repeat_all, py::arg("trainings"), all_about.c_str());
-  py::class_<TrainedVariants>(m, "TrainedVariants", "Several trainings, each from several seeds.")
+  py::class_<TrainedVariants>(m, "TrainedVariants",
+                              "Results of several trainings, each with several seeds.")
       .def_property_readonly(
           "records", [](const TrainedVariants& done) { return Measurements(done.records); },
-          "One a metric of each, with the comparisons of each with the first.")
+          "A record per metric of each, with comparisons with the first.")
       .def_property_readonly("runs",
                              [](const TrainedVariants& done) {
                                RunsByName by_name;
@@ -205,21 +204,20 @@ void bind_training_repetition(py::module_& m) {
       .def("__str__", [](const TrainedVariants& done) { return to_table(done.records); });
   static const std::string variants_about =
       std::string(
-          "A recipe with each of several values (vary=\"optimizer.name=adam,lamb\", compared with "
-          "the first), or at `trials` points of its ranges, from several seeds, interleaved: `d5 "
-          "train --vary`. With `out`, a results file, each run is kept when it is done, and with "
-          "resume=True those that are there are not trained again (a checkpoint to begin with is "
-          "of "
-          "`d5.train`).") +
+          "Trains a recipe with each of several values (vary=\"optimizer.name=adam,lamb\", "
+          "compared with the first), or at `trials` points of its search ranges, with several "
+          "seeds, interleaved: `d5 train --vary`. With `out`, a results file, each run is stored "
+          "when it is done, and with resume=True stored runs are not repeated (a checkpoint to "
+          "start from is for `d5.train`).") +
       kRepetitionHelp + "\n" + kSessionHelp;
   m.def("train_variants", &train_all, py::arg("recipe"), py::kw_only(), py::arg("vary") = "",
         py::arg("trials") = 0, py::arg("out") = py::none(), py::arg("resume") = false,
         variants_about.c_str());
   static const std::string test_about =
       std::string(
-          "Runs a recipe twice: its records, and `reproducibility`, how many parameter elements "
-          "differ in any bit. With `base`, another recipe, trains both from several seeds, "
-          "interleaved, and compares them, too.") +
+          "Runs a recipe twice: its records, and `reproducibility`, the number of parameter "
+          "elements that differ in any bit. With `base`, another recipe, also trains both with "
+          "several seeds, interleaved, and compares them.") +
       kRepetitionHelp + "\n" + kSessionHelp;
   m.def("test_training", &test_recipe, py::arg("recipe"), py::arg("base") = py::none(),
         test_about.c_str());
@@ -231,9 +229,8 @@ void bind_training_repetition(py::module_& m) {
       },
       py::arg("subject"), py::arg("base"), py::arg("name") = "subject",
       py::arg("base_name") = "base",
-      "How the subject did against the base, run by run of the same seeds: ratios with the "
-      "condition "
-      "\"verdict\" (\"higher\", \"lower\", \"undecided\" by Welch's test at 5%), and "
+      "Compares the subject with the base, run by run with the same seeds: ratios with the "
+      "condition \"verdict\" (\"higher\", \"lower\", \"undecided\" by Welch's test at 5%), and "
       "\"trade_off\".");
   m.def(
       "judge_convergence",
@@ -242,15 +239,16 @@ void bind_training_repetition(py::module_& m) {
         return Measurements(joined);
       },
       py::arg("joined"), py::arg("recipe"),
-      "The records of repeated runs held against the recipe's reference (Welch, one-sided, 5%).");
+      "Compares the records of repeated runs with the recipe's reference (Welch's test, one-sided, "
+      "5%).");
   m.def(
       "accuracy_plot", [](const RunsByName& runs) { return accuracy_plot(compared(runs)); },
-      py::arg("runs"), "Test accuracy over epochs: a line a run, a colour a training.");
+      py::arg("runs"), "Plot of test accuracy over epochs: a line per run, a colour per training.");
   m.def(
       "loss_plot", [](const RunsByName& runs) { return loss_plot(compared(runs)); },
       py::arg("runs"),
-      "Training loss over seconds of steps, and of waiting for data where dataset_latency was "
-      "measured.");
+      "Plot of training loss over the seconds of steps, and of waiting for data if dataset_latency "
+      "was measured.");
 }
 
 }  // namespace d5::python

@@ -57,33 +57,34 @@ std::pair<Measurements, bool> train(const RecipeOrFile& recipe,
 void bind_training_session(py::module_& m) {
   constexpr auto inside = py::return_value_policy::reference_internal;
   static const std::string about =
-      std::string("A recipe made real: data, network, optimizer, trainer and metrics. ") +
+      std::string("Builds a recipe's data, network, optimizer, trainer and metrics. ") +
       kSessionHelp;
   py::class_<TrainingSession>(m, "TrainingSession", about.c_str(), ended_without_gil())
       .def(py::init(&make), py::arg("recipe"))
       .def("run", &run_session,
-           "Trains, then judges: a record a metric. Once; Ctrl-C as in Trainer.run.")
+           "Trains, then judges the results: a record per metric. Call once; Ctrl-C as in "
+           "Trainer.run.")
       .def(
           "save",
           [](TrainingSession& session, const Path& path) {
             long_call([&](const Interrupt&) { session.save(path.string()); });
           },
           py::arg("path"),
-          "Writes the network without its loss, with the parameters that test runs see (ONNX).")
+          "Writes the network without its loss, with the parameters of test runs (ONNX).")
       .def_property_readonly(
           "trainer", [](TrainingSession& session) { return &session.trainer(); }, inside)
       .def_property_readonly(
           "network", [](TrainingSession& session) -> Network& { return session.network(); }, inside,
-          "That is trained.")
+          "The network that is trained.")
       .def_property_readonly("data", [](const TrainingSession& session) { return session.data(); });
 
   static const std::string train_about =
       std::string(
           "Runs a recipe (its file, its name, or a Recipe), with the assignments `set`, under "
-          "mpirun on all ranks; returns its measurements, the same on each rank, and whether all "
-          "acceptable metrics were met. `distributed` is how ranks train together: "
-          "\"torch/ddp:hook=float16\"; `ranks` trains on so many ranks of this machine, which it "
-          "starts (d5.launch) and sends all that is given; rank 0's answer is returned. ") +
+          "mpirun on all ranks. Returns its measurements, the same on each rank, and whether all "
+          "acceptance criteria were met. `distributed` is the scheme of distributed training: "
+          "\"torch/ddp:hook=float16\". `ranks` starts that many ranks of this machine (d5.launch), "
+          "sends them all arguments, and returns rank 0's result. ") +
       kSessionHelp;
   const std::vector<std::string> none;
   m.def("train", &train, py::arg("recipe"), py::kw_only(), py::arg("set") = none,

@@ -21,7 +21,7 @@ MakeOptimizer maker(const Make& make) {
   };
 }
 
-/// "adam:learning_rate=0.1", and what keywords say besides.
+/// "adam:learning_rate=0.1", and further settings from keywords.
 EntryChoice choice_of(const std::string& words, const Options& options) {
   EntryChoice choice = entry_of_words("optimizer", words);
   const Settings own = to_settings(options);
@@ -61,21 +61,20 @@ void bind_training_validation(py::module_& m) {
   m.def("check_optimizer", &check, py::arg("optimizer"), py::kw_only(), py::arg("against") = "",
         py::arg("framework") = "reference", py::arg("steps") = 12, py::arg("seed") = 0,
         py::arg("each_parameter") = false,
-        "`d5 optimizer check`: trains LeNet for some steps with the optimizer of that name, one in "
-        "Python among them (d5.register); further keywords are its options. Records: "
-        "`trajectory_difference` and `rule_difference` from its judge `against` "
-        "(\"sgd:learning_rate=0.1\"), with gradients of its own and with the judge's; "
+        "Validates an optimizer: `d5 optimizer check`. Trains LeNet for some steps with the "
+        "optimizer of that name, which may be one in Python (d5.register); further keywords are "
+        "its options. Records: `trajectory_difference` and `rule_difference` from its judge "
+        "`against` (\"sgd:learning_rate=0.1\"), with gradients of its own and with the judge's; "
         "`optimizer_repeatability`, parameter elements that differ when it is trained again and "
         "when a fresh one goes on from its state; `loss_ratio`. Also returns the plot of the "
         "differences.");
-  m.def(
-      "test_optimizer", &test_against, py::arg("subject"), py::arg("reference"), py::arg("data"),
-      py::arg("steps"), py::kw_only(), py::arg("epsilons_a_step") = 8.0,
-      "Two optimizers, each made anew by a function for each of the two loops, on the same batches "
-      "of the sampler `data` from the reference's parameters. Records as check_optimizer's, and "
-      "`parameter_difference_l2` and `_largest` of each parameter; also returns their plot. "
-      "`epsilons_a_step`: the tolerance, in units of the element type's epsilon and of the "
-      "parameter's largest value.");
+  m.def("test_optimizer", &test_against, py::arg("subject"), py::arg("reference"), py::arg("data"),
+        py::arg("steps"), py::kw_only(), py::arg("epsilons_a_step") = 8.0,
+        "Compares two optimizers, each made by a function for each of the two loops, on the same "
+        "batches of the sampler `data`, starting from the reference's parameters. Records are "
+        "those of check_optimizer, and `parameter_difference_l2` and `_largest` of each parameter; "
+        "also returns their plot. `epsilons_a_step`: the tolerance, in units of the element type's "
+        "epsilon and of the parameter's largest value.");
   m.def(
       "test_sampler",
       [](const std::string& name, const std::shared_ptr<Dataset>& data, std::int64_t epochs,
@@ -87,10 +86,9 @@ void bind_training_validation(py::module_& m) {
         return Measurements(records);
       },
       py::arg("name"), py::arg("dataset").none(false), py::kw_only(), py::arg("epochs") = 2,
-      "`d5 sampler check`: `sampler_coverage`, draws too many or too few by the sampler's law; "
-      "`sampler_repeatability`; `dataset_latency`; `dataset_bias`. Further keywords are the "
-      "sampler's "
-      "options.");
+      "Validates a sampler: `d5 sampler check`. Records: `sampler_coverage`, draws that are too "
+      "many or missing by the sampler's law; `sampler_repeatability`; `dataset_latency`; "
+      "`dataset_bias`. Further keywords are the sampler's options.");
   m.def("samplers", [] { return samplers().names(); });
 }
 

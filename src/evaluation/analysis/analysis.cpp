@@ -9,7 +9,7 @@
 namespace d5 {
 
 std::vector<Plot> analysis_plots(std::span<const AnalysedRun> given) {
-  // A report draws the records of a profile itself (`plots_of`).
+  // A report draws a profile's records itself (`plots_of`).
   std::vector<AnalysedRun> runs(given.begin(), given.end());
   for (auto& run : runs) {
     std::erase_if(run.results.measurements,
@@ -39,7 +39,7 @@ std::vector<AnalysedRun> read_runs(const std::vector<std::string>& files) {
       (runs.empty() ? waiting : runs.back().traces).push_back(read_timeline(file));
     }
   }
-  if (runs.empty()) throw ValueError("there is no results file among what is to be analysed");
+  if (runs.empty()) throw ValueError("no results file was given to analyse");
   std::ranges::move(waiting, std::back_inserter(runs.front().traces));
   return runs;
 }

@@ -10,19 +10,19 @@
 
 namespace d5::detail {
 
-/// "1.25 ms", and "[1.20 ms, 1.31 ms]"; empty where there is none.
+/// "1.25 ms", and "[1.20 ms, 1.31 ms]"; empty without a value.
 [[nodiscard]] std::string value_text(const std::optional<Estimate>& estimate,
                                      const std::string& unit);
 [[nodiscard]] std::string interval_text(const std::optional<Estimate>& estimate,
                                         const std::string& unit);
 
-/// Rows with a dot and an interval for each series, over an axis of numbers.
+/// A plot of rows with a dot and an interval for each series, over a numeric axis.
 class RowsPlot {
  public:
   explicit RowsPlot(std::vector<std::string> series) : series_(std::move(series)) {}
-  /// `values` has one number a series; those that are not there are left out.
+  /// `values` has one number per series; missing ones are left out.
   void add(std::string row, std::vector<std::optional<Estimate>> values);
-  /// `plot` with what was added, behind `plots`; nothing where there are no rows.
+  /// Appends `plot` with the rows to `plots`, if there are any.
   void draw(Plot plot, std::vector<Plot>& plots) const;
 
  private:
@@ -34,7 +34,7 @@ class RowsPlot {
   std::vector<Row> rows_;
 };
 
-/// A line with dots and intervals.
+/// Adds a line with dots and intervals.
 struct Curve {
   std::string name;
   std::vector<double> x;

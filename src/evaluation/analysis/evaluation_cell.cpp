@@ -11,7 +11,7 @@
 namespace d5 {
 namespace {
 
-/// What belongs to all cells of a model in a framework.
+/// Whether a record belongs to all cells of a model in a framework.
 struct OfModel {
   const Measurement* accuracy = nullptr;
   const Measurement* cold_start = nullptr;

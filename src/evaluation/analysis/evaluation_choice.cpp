@@ -26,8 +26,7 @@ double price_of(const EvaluationCell& cell, double given) {
   return 0;
 }
 
-/// Of a million predictions, one after the other as fast as was measured: the fewer a second, the
-/// more they cost.
+/// Cost of a million predictions at the measured throughput: it grows as throughput falls.
 std::optional<Estimate> cost_of(const EvaluationCell& cell, double price_per_hour) {
   const auto rate = cell.throughput();
   const double price = price_of(cell, price_per_hour);

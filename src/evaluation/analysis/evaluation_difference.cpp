@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-/// By name: of several frameworks or models in one run the first.
+/// Layers by name; among several frameworks or models in one run the first.
 std::map<std::string, detail::LayerTime> by_name(std::span<const detail::LayerTime> all) {
   std::map<std::string, detail::LayerTime> layers;
   for (const auto& layer : all) layers.try_emplace(layer.name, layer);
@@ -61,7 +61,7 @@ TextTable to_table(std::span<const LayerDifference> differences, std::size_t mos
                    {"A", right},
                    {"B", right},
                    {"B - A", right},
-                   {"of the difference", right},
+                   {"share of difference", right},
                    "verdict"});
   const auto seconds = [](double value) { return value == 0 ? "-" : with_prefix(value, "s"); };
   double a = 0, b = 0;

@@ -7,7 +7,7 @@
 
 namespace d5::detail {
 
-/// `HistoryEntry::series`: records that differ in an identity stand in different lines.
+/// `HistoryEntry::series`: records with different identity conditions belong to different series.
 [[nodiscard]] std::string series_of(const StoredMeasurement& stored);
 
 /// Whether a record may be the best of its series.

@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-/// What tells a record of a history from the others, as words: what all share is left out.
+/// Facts that distinguish records of a history, in words; facts that all share are left out.
 class Differences {
  public:
   explicit Differences(const std::vector<HistoryEntry>& history) {
@@ -21,7 +21,7 @@ class Differences {
       for (const auto& [name, value] : parts_of(entry.stored)) values_[name].insert(value);
     }
   }
-  /// Those of its conditions.
+  /// The distinguishing conditions.
   [[nodiscard]] std::string conditions(const StoredMeasurement& stored) const {
     std::string text;
     for (const auto& [name, condition] : stored.record.conditions) {
@@ -30,7 +30,7 @@ class Differences {
     }
     return text;
   }
-  /// Of all: what a line of a plot is called.
+  /// All distinguishing facts, as the name of a plot's line.
   [[nodiscard]] std::string words(const StoredMeasurement& stored) const {
     std::string text;
     for (const auto& [name, value] : parts_of(stored)) {
@@ -46,7 +46,7 @@ class Differences {
   static std::string subject_of(const StoredMeasurement& stored) {
     return stored.record.subject.substr(0, stored.record.subject.find('@'));
   }
-  /// Names that begin with a space are of no condition.
+  /// Names that begin with a space belong to no condition.
   static std::map<std::string, std::string> parts_of(const StoredMeasurement& stored) {
     const Measurement& m = stored.record;
     std::map<std::string, std::string> parts = {{" 1", subject_of(stored)},

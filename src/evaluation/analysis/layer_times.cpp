@@ -16,7 +16,7 @@ void take_number(const Measurement& record, LayerTime& layer) {
   if (record.metric == "time") layer.seconds = number;
   if (record.metric == "bytes") layer.bytes = number.value;
   if (record.metric == "memory") layer.memory = number.value;
-  if (record.metric == "flop_rate") layer.flop = number.value;  // a rate, until all are read
+  if (record.metric == "flop_rate") layer.flop = number.value;  // a rate until everything is read
 }
 
 void add_profile(const Results& results, std::vector<LayerTime>& layers) {
@@ -48,16 +48,17 @@ std::string argument_of(const TraceRecord& record, const std::string& name) {
   return {};
 }
 
+/// A span of a node that a framework ran.
 struct NodeSpan {
   const TraceRecord* record;
   std::string framework;
-  std::vector<std::pair<std::int64_t, std::int64_t>> inner = {};  ///< of nodes within it
+  std::vector<std::pair<std::int64_t, std::int64_t>> inner = {};  ///< spans of nodes inside it
 
   [[nodiscard]] bool contains_middle_of(const TraceRecord& other) const {
     const std::int64_t middle = other.begin_ns + (other.end_ns - other.begin_ns) / 2;
     return record->begin_ns <= middle && middle <= record->end_ns;
   }
-  /// Seconds of its own: without those in which a node within it ran.
+  /// Self time in seconds: without the time in which a node inside it ran.
   [[nodiscard]] double self_seconds() {
     std::ranges::sort(inner);
     std::int64_t own = record->end_ns - record->begin_ns, covered = record->begin_ns;
@@ -71,8 +72,8 @@ struct NodeSpan {
   }
 };
 
-/// The spans of a timeline's nodes: of operators that a framework ran. What a kernel records within
-/// one names no framework.
+/// The node spans of a timeline. Spans that kernels record inside a node name no framework and are
+/// left out.
 std::vector<NodeSpan> node_spans(const Timeline& timeline) {
   std::vector<NodeSpan> spans;
   for (const TraceRecord& record : timeline.records) {
@@ -83,9 +84,9 @@ std::vector<NodeSpan> node_spans(const Timeline& timeline) {
   return spans;
 }
 
-/// Tells each node's span of those within it: by the parents that d5 recorded; and of a framework's
-/// own spans, which have none, by time, since they lie on lanes of their own. Clocks may differ by
-/// microseconds, so the middle decides.
+/// Fills `inner` of each span: by the parents that d5 recorded, and by time for the spans that a
+/// framework recorded itself, which have no parents and lie on lanes of their own. The middle of a
+/// span decides, because clocks may differ by microseconds.
 void find_inner(const Timeline& timeline, std::vector<NodeSpan>& spans) {
   using Id = std::pair<int, std::uint64_t>;
   std::map<Id, std::uint64_t> parents;
@@ -93,8 +94,8 @@ void find_inner(const Timeline& timeline, std::vector<NodeSpan>& spans) {
     if (record.id != 0) parents[{record.rank, record.id}] = record.parent;
   }
   std::map<Id, NodeSpan*> by_id;
-  std::map<std::pair<int, std::string>, std::vector<NodeSpan*>> outer;  // of d5, by their begin
-  std::int64_t longest = 0;                                             // of these
+  std::map<std::pair<int, std::string>, std::vector<NodeSpan*>> outer;  // d5's own, sorted by begin
+  std::int64_t longest = 0;                                             // of these spans
   const auto is_own = [](const NodeSpan& span) {
     return std::ranges::any_of(span.record->arguments,
                                [](const TraceArgument& one) { return one.name == "step"; });
@@ -131,7 +132,7 @@ void find_inner(const Timeline& timeline, std::vector<NodeSpan>& spans) {
   }
 }
 
-/// A node's own times, one a run of the model.
+/// A node's self times, one per run of the model.
 void add_trace(const Timeline& timeline, std::vector<LayerTime>& layers) {
   std::map<std::pair<std::string, std::string>, std::vector<double>> seconds;
   std::vector<std::pair<std::string, std::string>> order;

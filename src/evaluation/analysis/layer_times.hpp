@@ -10,23 +10,24 @@
 
 namespace d5::detail {
 
-/// What one node of a model took, in one framework.
+/// Time of one node of a model in one framework.
 struct LayerTime {
   std::string subject, framework;
-  std::string name;  ///< of the node; " backward" behind it where that is meant
+  std::string name;  ///< of the node; for its backward pass followed by " backward"
   std::string type;  ///< "Conv"
-  Estimate seconds;  ///< of one run of the model
-  double flop = 0;   ///< of one run; 0: not told
-  double bytes = 0;  ///< read and written; 0: not told
+  Estimate seconds;  ///< per run of the model
+  double flop = 0;   ///< per run; 0: unknown
+  double bytes = 0;  ///< read and written; 0: unknown
   double memory = 0;
 };
 
-/// From a run's profile, records with the condition `by` = node (`d5 net bench --profile`), and
-/// from the spans of its traces: of a node that holds others (a loop, a session with nodes of its
-/// own) the time that none of these ran, so that all of them sum to the whole.
+/// Collects times from records of a run's profile with the condition `by` = node (`d5 net bench
+/// --profile`), and from the spans of its traces. A span counts with its self time: a node that
+/// contains others (a loop, a session with nodes of its own) without these, so that all times sum
+/// to the whole.
 [[nodiscard]] std::vector<LayerTime> layer_times(const AnalysedRun& run);
 
-/// `d5::layer_differences` of such times.
+/// `d5::layer_differences` of these times.
 [[nodiscard]] std::vector<LayerDifference> layer_differences(std::span<const LayerTime> a,
                                                              std::span<const LayerTime> b);
 

@@ -13,10 +13,10 @@
 namespace d5 {
 namespace {
 
-/// Records in the order of their time, each told what is known of it then.
+/// Judges records in order of time, each by what is known at that time.
 class SeriesBest {
  public:
-  /// The next of all.
+  /// Judges the next record.
   HistoryEntry told(StoredMeasurement stored) {
     const std::size_t number = count_++;
     HistoryEntry entry;
@@ -29,11 +29,11 @@ class SeriesBest {
     entry.stored = std::move(stored);
     return entry;
   }
-  /// The same after the last: which of them are the best. `first` is the number of the first.
+  /// Marks the best records, after the last one. `first` is the number of the first.
   template <class Entries>
   void mark(Entries& entries, std::size_t first) const {
     for (const auto& [series, best] : best_) {
-      const std::size_t place = best.number - first;  // far beyond the end where it is before
+      const std::size_t place = best.number - first;  // beyond the end if it comes before
       if (best.number >= first && place < entries.size()) entries[place].is_best = true;
     }
   }
@@ -50,14 +50,14 @@ class SeriesBest {
 
 /// The best values of a series.
 struct BestValues {
-  std::optional<double> before = {};  ///< of those that stand before a place
+  std::optional<double> before = {};  ///< of records before a place
   std::optional<double> all = {};
 };
 void improve(std::optional<double>& best, const StoredMeasurement& by) {
   if (!best || detail::is_better(by, *best)) best = by.estimate.value;
 }
 
-/// Of the series of a page, which began at `place`.
+/// Judges the series of a page that began at `place`.
 std::map<std::string, BestValues> best_of_series(const EvaluationDatabase& database,
                                                  const RecordFilter& filter,
                                                  const std::string& place,
@@ -96,7 +96,7 @@ StoredHistory stored_history(const EvaluationDatabase& database, const RecordFil
                              const HistoryPart& part) {
   const bool from_newest = part.from == HistoryPart::From::newest;
   std::deque<HistoryEntry> kept;
-  std::size_t first = from_newest ? 0 : part.skipped;  // number of the first that is kept
+  std::size_t first = from_newest ? 0 : part.skipped;  // number of the first that is returned
   SeriesBest best;
   for_each_stored(
       [&](const PageAsked& asked) {

@@ -16,8 +16,8 @@ using detail::SqlConnection;
 using detail::SqlRow;
 using detail::SqlTable;
 
-/// A row a sample that either answered. Parameters 1 to 4: A's run and piece, B's. Sorted once,
-/// whatever indices there are: a join would look for each sample of the one among all of the other.
+/// A row per sample that either side answered. Parameters 1 to 4: A's run and piece, B's. It sorts
+/// once, with any indices; a join would search all of one side for each sample of the other.
 constexpr const char* kPairs =
     "FROM (SELECT sample, MAX(CASE WHEN side = 0 THEN answer END) AS a, MAX(CASE WHEN side = 1 "
     "THEN answer END) AS b, MAX(CASE WHEN side = 0 THEN score END) AS score_a, MAX(CASE WHEN side "
@@ -28,7 +28,8 @@ constexpr const char* kPairs =
 
 constexpr const char* kInBoth = "of_a > 0 AND of_b > 0";
 
-/// What a sample is that one side has right, as SQL; an answer that nobody judged (NULL) is not.
+/// SQL condition for a sample that one side has right; an answer without a score (NULL) is not
+/// right.
 std::string right_in(const char* score, const char* no = "") {
   return fmt::format("{} COALESCE({} >= {}, FALSE)", no, score, detail::kRightScore);
 }
@@ -46,7 +47,7 @@ std::string flip(const char* right, const char* wrong) {
                                integer_of(row.at(0))));
 }
 
-/// The first samples that the one side has right and the other wrong.
+/// The first samples that one side has right and the other wrong.
 void add_flips(SqlConnection& connection, const SqlRow& which, const std::string& condition,
                std::size_t most, std::vector<AnswerComparison::Flip>& flips) {
   const SqlTable table = connection.query(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one database takes over from another.
+// Copying runs from one database to another.
 #include <fmt/format.h>
 
 #include <vector>
@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-/// A page without what only a database says of a record.
+/// A page of records without the columns that only a database has.
 StoredPage<Measurement> records_of(StoredPage<StoredMeasurement> stored) {
   StoredPage<Measurement> page{.items = {}, .next = std::move(stored.next)};
   for (auto& one : stored.items) page.items.push_back(std::move(one.record));
@@ -77,7 +77,7 @@ void EvaluationDatabase::copy_list(const EvaluationDatabase& other, const std::s
     for_each_stored_page(read, add, kAtOnce);
   }
   if (written.count() == std::size_t(piece.count)) return;
-  throw FormatError(fmt::format("database: '{}' of run '{}' is said to have {} {}, and has {}",
+  throw FormatError(fmt::format("database: '{}' of run '{}' claims {} {}, and has {}",
                                 printable(piece.name), printable(run), piece.count,
                                 printable(piece.kind), written.count()));
 }

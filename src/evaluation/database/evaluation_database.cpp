@@ -53,7 +53,7 @@ std::unique_ptr<EvaluationDatabase> EvaluationDatabase::open(const std::string& 
   return std::unique_ptr<EvaluationDatabase>(new EvaluationDatabase(std::move(connection)));
 }
 
-/// In a transaction of its own, unless one is under way.
+/// Runs work in a transaction of its own, unless one is active.
 void EvaluationDatabase::write(const std::function<void()>& work) {
   if (adopting_) return work();
   detail::write_all(*connection_, work);
@@ -130,7 +130,7 @@ std::string EvaluationDatabase::add(const Results& results, const std::string& c
   std::map<std::string, int> names;
   for (const auto& [name, records] : results.run ? results.run->pieces : no_pieces()) {
     const std::size_t count = std::min(records, rest.size());
-    const int times = ++names[name];  // a case may be asked for twice
+    const int times = ++names[name];  // a case may occur twice
     measurements(run.id, times == 1 ? name : fmt::format("{} ({})", name, times),
                  rest.first(count));
     rest = rest.subspan(count);

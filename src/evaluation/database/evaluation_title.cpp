@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// "torch, openvino": names of a list whose entries are names, or have one.
+/// "torch, openvino": the names in a list whose entries are names, or have one.
 std::string names_in(const json& object, const char* member) {
   std::vector<std::string> names;
   for (const json& entry : object.value(member, json::array())) {
@@ -30,7 +30,7 @@ std::string evaluation_title(const std::string& canonical) {
   const json evaluation = all.value("evaluation", all);
   if (!evaluation.is_object()) return {};
   std::vector<std::string> parts;
-  // Models of a fixed one stand beside it, all that it names and those of the command line.
+  // A fixed evaluation has its models beside it, with those of the command line.
   for (const std::string& part : {names_in(all, "models"), names_in(evaluation, "frameworks"),
                                   names_in(evaluation, "scenarios")}) {
     if (!part.empty()) parts.push_back(part);

@@ -44,7 +44,7 @@ struct Libpq {
 #undef D5_PQ
 };
 
-/// Loaded when it is first asked for. Throws: as `SystemLibrary`.
+/// The library, loaded at its first use. Throws: as `SystemLibrary`.
 inline const Libpq& libpq() {
   static const Libpq loaded;
   return loaded;

@@ -17,11 +17,11 @@ namespace {
 struct Migration {
   std::string_view name;
   std::string_view statements;
-  std::string_view append_only;  ///< tables whose rows are never changed, a space between two
+  std::string_view append_only;  ///< tables whose rows are never changed, separated by spaces
 };
 
-/// Step i makes schema i + 1 of schema i. What was released is never edited: the next change is the
-/// next step.
+/// Step i turns schema i into schema i + 1. Released steps are never edited: a change is a new
+/// step.
 constexpr std::array<Migration, EvaluationDatabase::kSchema> kMigrations = {{
     {"runs, records, queries, answers, traces",
      R"sql(

@@ -12,7 +12,7 @@
 namespace d5::detail {
 namespace {
 
-/// A file with all tables and no rows: written as a whole it is there sooner than by statements.
+/// A file with all tables and no rows: writing it as a whole is faster than running the statements.
 const std::string& empty_file() {
   static const std::string bytes = [] {
     const ScratchFolder folder("tables");
@@ -36,7 +36,7 @@ std::unique_ptr<SqlConnection> open_database(const std::string& address,
   }
   const bool is_server = address.starts_with("postgresql://") || address.starts_with("postgres://");
   const bool writes = options.missing == SqlOptions::Missing::made;
-  std::error_code unknown;  // opening says what is wrong
+  std::error_code unknown;  // opening reports the error
   if (!is_server && writes) {
     std::filesystem::create_directories(std::filesystem::path(address).parent_path(), unknown);
   }
@@ -45,7 +45,7 @@ std::unique_ptr<SqlConnection> open_database(const std::string& address,
     std::ofstream(address, std::ios::binary) << empty_file();
   }
   auto connection = is_server ? open_postgresql(address, options) : open_sqlite(address, options);
-  // An address may hold a password: messages do not repeat it.
+  // An address may hold a password, so messages do not repeat it.
   bring_up_to_date(*connection, is_server ? "the database" : "'" + printable(address) + "'",
                    writes ? IfEmpty::filled : IfEmpty::refused);
   if (!writes) connection->only_read();

@@ -9,8 +9,8 @@
 namespace d5::detail {
 namespace {
 
-/// LEB128 of the zigzag code: numbers near 0 take a byte, whatever their sign (as Protocol Buffers'
-/// sint64).
+/// LEB128 of the zigzag code: numbers near 0 take a byte, whatever their sign (as in Protocol
+/// Buffers' sint64).
 void put(std::string& bytes, std::uint64_t difference) {
   const auto as_signed = static_cast<std::int64_t>(difference);
   std::uint64_t code = (difference << 1) ^ static_cast<std::uint64_t>(as_signed >> 63);
@@ -34,7 +34,8 @@ std::uint64_t take(std::string_view& bytes) {
 }
 
 /// Calls `column(field, base)` for each column of times and numbers, in the order of the format.
-/// `base` is what a number is told from: one of the query before, or one of its own query.
+/// `base` is the number from which the difference is taken: of the query before, or of the same
+/// query.
 template <class Column>
 void for_each_column(const Column& column) {
   using Q = QueryRecord;
@@ -70,7 +71,7 @@ std::string pack_queries(std::span<const QueryRecord> records) {
 }
 
 void unpack_queries(std::string_view bytes, std::size_t count, std::vector<QueryRecord>& records) {
-  if (count > bytes.size()) fail();  // each takes more than a byte
+  if (count > bytes.size()) fail();  // each query takes more than a byte
   const std::size_t first = records.size();
   records.resize(first + count);
   const std::span<QueryRecord> fresh = std::span(records).subspan(first);

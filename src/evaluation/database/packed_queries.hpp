@@ -11,14 +11,14 @@
 
 namespace d5::detail {
 
-/// So many queries are packed together.
+/// Number of queries in a block.
 inline constexpr std::size_t kQueriesInBlock = std::size_t{1} << 16;
 
-/// Queries column by column, each number as what it differs from the one before (a time from the
-/// one before it in its query), in as few bytes as that takes: about 15 a query in place of 64.
+/// Packs queries column by column. Each number is the difference from the one before (a time from
+/// an earlier time of its query), in a variable number of bytes: about 15 per query instead of 64.
 [[nodiscard]] std::string pack_queries(std::span<const QueryRecord> records);
 
-/// Appends `count` of them to `records`. Throws: FormatError for what is not that many.
+/// Appends `count` of them to `records`. Throws: FormatError if there are not that many.
 void unpack_queries(std::string_view bytes, std::size_t count, std::vector<QueryRecord>& records);
 
 }  // namespace d5::detail

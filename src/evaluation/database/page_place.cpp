@@ -11,8 +11,8 @@ namespace d5::detail {
 std::string limit_of(const PageAsked& page) { return fmt::format(" LIMIT {}", page.limit + 1); }
 
 void refuse_place(const std::string& place) {
-  throw ValueError(fmt::format(
-      "'{}' is no place in this list; use the one that a page told as its next", printable(place)));
+  throw ValueError(fmt::format("'{}' is no place in this list; use the `next` of an earlier page",
+                               printable(place)));
 }
 
 std::int64_t row_at(const std::string& place) {

@@ -15,10 +15,10 @@
 namespace d5::detail {
 namespace {
 
-/// Of the columns that d5 reads, in PostgreSQL's catalogue (pg_type.dat).
+/// Types of the columns that d5 reads, from PostgreSQL's catalogue (pg_type.dat).
 enum Type : Oid { kBytes = 17, kInt8 = 20, kInt2 = 21, kInt4 = 23, kFloat4 = 700, kFloat8 = 701 };
 
-/// Any number that no other program's advisory lock is likely to have.
+/// An arbitrary number, to differ from other programs' advisory locks.
 constexpr std::int64_t kSchemaLock = 0x6435'6576'616c;
 
 class PostgresqlConnection final : public SqlConnection {
@@ -150,7 +150,7 @@ class PostgresqlConnection final : public SqlConnection {
   };
   using Result = std::unique_ptr<PGresult, Clear>;
 
-  /// What a statement still answers when nobody listens any more: it is told to end.
+  /// Cancels a statement whose remaining rows are not read.
   class GivenUp {
    public:
     explicit GivenUp(PGconn* connection) : connection_(connection) {}
@@ -173,7 +173,7 @@ class PostgresqlConnection final : public SqlConnection {
     PGconn* connection_;
   };
 
-  /// What libpq says, without its password: it never names one.
+  /// libpq's message, which never contains the password.
   [[nodiscard]] std::string reason() const {
     std::string text = handle_ ? libpq().errorMessage(handle_.get()) : "no memory";
     while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -192,7 +192,7 @@ class PostgresqlConnection final : public SqlConnection {
     expect_right(result.get(), statement);
     return result;
   }
-  /// By the classes of SQLSTATE (PostgreSQL's manual, appendix A).
+  /// Maps the classes of SQLSTATE (PostgreSQL's manual, appendix A) to d5's errors.
   void expect_right(const PGresult* result, const std::string& statement) const {
     const ExecStatusType status = libpq().resultStatus(result);
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_SINGLE_TUPLE ||
@@ -202,7 +202,7 @@ class PostgresqlConnection final : public SqlConnection {
     const std::string_view state = field ? field : "";
     const std::string why = fmt::format("database: {}", reason());
     if (state == "55P03") {
-      throw IoError("database: another program is writing to it and does not end");
+      throw IoError("database: another program holds its lock and does not release it");
     }
     if (state.starts_with("XX")) throw FormatError(why);  // corrupted data or index
     if (state.starts_with("42")) throw ValueError(fmt::format("{}: {}", why, printable(statement)));
@@ -237,7 +237,7 @@ class PostgresqlConnection final : public SqlConnection {
       }
       case kFloat4:
       case kFloat8:
-        return std::strtod(text.data(), nullptr);  // "Infinity" too
+        return std::strtod(text.data(), nullptr);  // accepts "Infinity", too
       case kBytes: {
         std::size_t size = 0;
         const std::unique_ptr<unsigned char, decltype(&::PQfreemem)> bytes(

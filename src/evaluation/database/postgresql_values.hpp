@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How PostgreSQL is told values.
+// Values in PostgreSQL's text and parameter formats.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace d5::detail {
 /// Adds a value to a row of COPY's text format.
 void add_copied(std::string& line, const SqlValue& value);
 
-/// Parameters as libpq takes them: all as text but bytes.
+/// Parameters for libpq: all as text, except bytes.
 class PostgresqlParameters {
  public:
   explicit PostgresqlParameters(const SqlRow& row);

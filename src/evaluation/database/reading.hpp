@@ -5,7 +5,7 @@
 
 namespace d5::detail {
 
-/// All that a transaction reads is of one moment.
+/// A transaction whose reads all see the same state.
 class Reading {
  public:
   explicit Reading(SqlConnection& connection) : connection_(connection) {

@@ -10,7 +10,7 @@ namespace d5::detail {
 
 namespace {
 
-/// The text itself, as LIKE takes it.
+/// Escapes text for LIKE.
 std::string literal_pattern(const std::string& text) {
   std::string pattern;
   for (const char c : text) {

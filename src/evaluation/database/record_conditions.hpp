@@ -10,7 +10,7 @@
 
 namespace d5::detail {
 
-/// What LIKE takes for the text: "*" becomes its "%", and its own signs stand for themselves.
+/// A pattern for LIKE: "*" becomes "%", and LIKE's own signs are escaped.
 [[nodiscard]] std::string pattern_of(const std::string& text);
 
 /// A filter as SQL: conditions on a record m of a run r of a system s.
@@ -18,21 +18,21 @@ class RecordConditions {
  public:
   explicit RecordConditions(const RecordFilter& filter);
   [[nodiscard]] std::string text() const { return of_runs_ + of_records_ + more_; }
-  /// Its parts, which stand in this order wherever they stand: what a run is asked, and its
-  /// records, and what was asked for besides.
+  /// Its parts, in the fixed order of their parameters: conditions on runs, conditions on records,
+  /// and further ones.
   [[nodiscard]] const std::string& of_runs() const { return of_runs_; }
   [[nodiscard]] const std::string& of_records() const { return of_records_; }
   [[nodiscard]] const std::string& more() const { return more_; }
   [[nodiscard]] const SqlRow& values() const { return values_; }
-  /// Whether it asks for more than runs.
+  /// Whether it has conditions beyond those on runs.
   [[nodiscard]] bool asks_records() const { return !of_records_.empty(); }
 
-  /// One more: `words` with {} where each of `values` goes.
+  /// Adds a condition: `words` has {} for each of `values`.
   void also(const std::string& words, std::initializer_list<SqlValue> values);
 
-  /// One more: a column that has one of these texts.
+  /// Adds a condition: a column has one of these texts.
   void any_of(const char* column, const std::vector<std::string>& texts);
-  /// "$5": a value that is asked for behind all conditions.
+  /// "$5": a parameter after those of all conditions.
   [[nodiscard]] std::string place(SqlValue value);
 
  private:
@@ -40,7 +40,7 @@ class RecordConditions {
   void like(std::string& to, const char* column, const std::string& text, const char* ending = "");
   void compare(const char* what, const std::string& text);
 
-  std::string of_runs_ = "1 = 1", of_records_, more_;  ///< each condition with an AND before it
+  std::string of_runs_ = "1 = 1", of_records_, more_;  ///< each condition is preceded by AND
   SqlRow values_;
 };
 

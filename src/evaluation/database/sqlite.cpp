@@ -15,7 +15,7 @@
 namespace d5::detail {
 namespace {
 
-/// "d5ev": what the first page of a file of d5's says that it is.
+/// "d5ev": the application id in the first page of a d5 file.
 constexpr int kApplication = 0x64356576;
 
 class SqliteConnection final : public SqlConnection {
@@ -38,11 +38,12 @@ class SqliteConnection final : public SqlConnection {
     check(status, "open");
     sqlite3_extended_result_codes(opened, 1);
     sqlite3_busy_timeout(opened, int(options.wait_seconds * 1e3));
-    // A file may come from elsewhere: its triggers and views call no functions with side effects.
+    // A file may come from elsewhere: its triggers and views must not call functions with side
+    // effects.
     run("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF");
     if (options.sync == SqlOptions::Sync::none) {
       journal_ = "MEMORY";
-      // Its pages are small: it is sent elsewhere, and most of its tables have a row or none.
+      // Small pages, because the file is sent elsewhere, and most of its tables have a row or none.
       run("PRAGMA page_size = 1024; PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
     } else {
       run("PRAGMA synchronous = FULL");
@@ -107,7 +108,7 @@ class SqliteConnection final : public SqlConnection {
     }
     return statements;
   }
-  void lock_schema() override {}  // who writes is alone
+  void lock_schema() override {}  // a writer is alone anyway
   void only_read() override { run("PRAGMA query_only = ON"); }
   bool has_table(const std::string& name) override {
     return !query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1", {name})
@@ -117,7 +118,7 @@ class SqliteConnection final : public SqlConnection {
     const auto number = [&](const char* pragma) {
       return std::get<std::int64_t>(query(pragma, {}).rows.at(0).at(0));
     };
-    // In this order: another process may be making the same file.
+    // In this order, because another process may be creating the same file.
     const bool empty = number("SELECT COUNT(*) FROM sqlite_master") == 0;
     const std::int64_t application = number("PRAGMA application_id");
     if (application == kApplication) return;
@@ -135,7 +136,7 @@ class SqliteConnection final : public SqlConnection {
   };
   using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
-  /// A prepared statement, which is kept for the next time when it has been used.
+  /// A prepared statement, which is cached after its use.
   class Use {
    public:
     Use(SqliteConnection& connection, std::string text, Statement statement)
@@ -169,7 +170,7 @@ class SqliteConnection final : public SqlConnection {
     void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
   };
 
-  /// To begin a log SQLite takes the file alone, and gives up at once where another has it.
+  /// Retries, because SQLite locks the file to begin a log, and gives up at once if another has it.
   void run_alone(const std::string& statements) const {
     constexpr int kLookMilliseconds = 10;
     const double end = now_seconds() + wait_seconds_;
@@ -186,9 +187,9 @@ class SqliteConnection final : public SqlConnection {
     switch (status & 0xff) {
       case SQLITE_BUSY:
       case SQLITE_LOCKED:
-        throw IoError(who + ": another program is writing to it and does not end");
+        throw IoError(who + ": another program holds its lock and does not release it");
       case SQLITE_FULL:
-        throw IoError(fmt::format("{}: the disk is full; what was kept before is whole", who));
+        throw IoError(fmt::format("{}: the disk is full; earlier results are intact", who));
       case SQLITE_CORRUPT:
       case SQLITE_NOTADB:
         throw FormatError(
@@ -238,7 +239,7 @@ class SqliteConnection final : public SqlConnection {
   double wait_seconds_;
   const char* journal_ = "WAL";
   std::unique_ptr<sqlite3, Close> handle_;
-  std::map<std::string, Statement> kept_;  ///< by their text, none of them under way
+  std::map<std::string, Statement> kept_;  ///< by their text, none of them in use
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How SQLite is told values, and tells them.
+// Values in SQLite's parameters and rows.
 #pragma once
 
 #include <string>
@@ -11,10 +11,11 @@ struct sqlite3_stmt;
 
 namespace d5::detail {
 
-/// Parameters of a statement, whose bytes are not copied: they outlive its steps. SQLite's status.
+/// Binds parameters of a statement without copying their bytes, which must outlive its steps.
+/// Returns SQLite's status.
 [[nodiscard]] int bind_values(sqlite3_stmt* statement, const SqlRow& values);
 
-/// What the columns are called, and the row at which a statement stands.
+/// Names of the columns, and the current row of a statement.
 [[nodiscard]] std::vector<std::string> titles_of(sqlite3_stmt* statement);
 [[nodiscard]] SqlRow row_of(sqlite3_stmt* statement);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a database answers of records.
+// Queries for records.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,16 +26,17 @@ using detail::SqlRow;
 using detail::SqlTable;
 using detail::text_of;
 
-/// Records, walked run by run in the order of time: a page ends the walk as soon as it is full. A
-/// CROSS JOIN keeps SQLite to this order.
+/// Reads records run by run in order of time: a page ends the search as soon as it is full. CROSS
+/// JOIN makes SQLite keep this order.
 constexpr const char* kRecords =
     "FROM run r CROSS JOIN piece p CROSS JOIN measurement m JOIN system s ON s.id = r.system WHERE "
     "p.run = r.id AND p.kind = 'measurements' AND m.run = p.run AND m.piece = p.name";
 
-/// Where a page of records begins.
+/// The place at which a page of records begins.
 struct RecordPlace {
   std::string time, run;
-  std::int64_t piece, number;  ///< the piece within its run, the record within its piece
+  std::int64_t piece,
+      number;  ///< number of the piece within its run, and of the record within its piece
 };
 RecordPlace place_of(SqlConnection& connection, const std::string& place) {
   const std::size_t last = place.rfind('.');
@@ -49,7 +50,7 @@ RecordPlace place_of(SqlConnection& connection, const std::string& place) {
   return {text_of(found.rows[0][0]), run, piece, row_at(place.substr(last + 1))};
 }
 
-/// The columns that `passed_values` reads, as SQL and in their order.
+/// The columns of `passed_values`, as SQL and in order.
 constexpr const char* kOfSeries =
     "m.subject, m.framework, m.device, m.metric, m.statistic, m.direction, m.conditions, m.value, "
     "s.hostname";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a database answers.
+// Queries for runs, pieces, queries, answers and traces.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,13 +33,13 @@ std::vector<StoredRun> EvaluationDatabase::runs(const RecordFilter& filter) cons
 StoredPage<StoredRun> EvaluationDatabase::runs(const RecordFilter& filter,
                                                const PageAsked& page) const {
   detail::RecordConditions where(filter);
-  if (!page.from.empty()) {  // the run that is the first of the page
+  if (!page.from.empty()) {  // the first run of the page
     const SqlTable first = connection_->query("SELECT time FROM run WHERE id = $1", {page.from});
     if (first.rows.empty()) refuse_place(page.from);
     const SqlValue& time = first.rows[0][0];
     where.also("r.time <= {} AND (r.time < {} OR r.id >= {})", {time, time, page.from});
   }
-  // The page first, by its key: counted are the records of its runs alone.
+  // Selects the page first, by its key, so that only records of its runs are counted.
   const std::string with_records =
       where.asks_records()
           ? fmt::format(" AND EXISTS (SELECT 1 FROM measurement m WHERE m.run = r.id{})",
@@ -126,7 +126,7 @@ std::vector<QueryRecord> EvaluationDatabase::queries(const std::string& run,
 StoredPage<QueryRecord> EvaluationDatabase::queries(const std::string& run,
                                                     const std::string& piece,
                                                     const PageAsked& page) const {
-  constexpr auto kBlock = std::int64_t(detail::kQueriesInBlock);  // of all but the last
+  constexpr auto kBlock = std::int64_t(detail::kQueriesInBlock);  // of all blocks but the last
   const std::int64_t first = row_at(page.from);
   const std::int64_t beyond = first + std::int64_t(page.limit);
   std::vector<QueryRecord> records;

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "numbers are stored as they lie here");
 
-/// Of an environment: what a machine is, not what ran on it, when, and how it was built.
+/// The part of an environment that describes the machine, without the run, its time and the build.
 constexpr std::array kFacts = {"hostname",
                                "os",
                                "architecture",

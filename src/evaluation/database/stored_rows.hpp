@@ -13,32 +13,32 @@
 
 namespace d5::detail {
 
-/// Columns of a record that results files name alike, and that are texts there.
+/// Text columns of a record that have the same names in results files.
 inline constexpr std::array kTextColumns = {
     "subject", "command",  "level",     "framework", "framework_version", "device", "metric",
     "unit",    "quantity", "direction", "statistic", "over_ranks",        "status", "reason"};
 
-/// `text` as databases take it: without bytes that are no UTF-8, and without zeros.
+/// `text` in a form that databases accept: without invalid UTF-8, and without zero bytes.
 [[nodiscard]] std::string stored_text(const std::string& text);
 
 /// An environment as results files write it, and back. Throws: FormatError.
 [[nodiscard]] std::string environment_json(const Environment& environment);
 [[nodiscard]] Environment environment_from(const std::string& json);
-/// What of it belongs to the machine, and stays equal from run to run.
+/// The facts about the machine, which are equal from run to run.
 [[nodiscard]] std::string machine_facts(const std::string& environment_json);
 
 /// Numbers as bytes: float64, little-endian.
 [[nodiscard]] SqlBytes pack_numbers(std::span<const double> numbers);
-/// Throws: FormatError for a number of bytes that no numbers have.
+/// Throws: FormatError for a number of bytes that is no multiple of 8.
 [[nodiscard]] std::vector<double> unpack_numbers(const SqlBytes& bytes);
 
 [[nodiscard]] SqlBytes pack_text(std::string_view text);
-/// Throws: FormatError for what is not packed, or more than `most_bytes`.
+/// Throws: FormatError for damaged data, or more than `most_bytes`.
 [[nodiscard]] std::string unpack_text(const SqlBytes& bytes, std::size_t most_bytes);
 
 /// A record's values for `kTextColumns`, then its conditions and artefacts as JSON.
 [[nodiscard]] SqlRow record_texts(const Measurement& record);
-/// Records of such values, without samples. Throws: FormatError.
+/// Records from such values, without samples. Throws: FormatError.
 [[nodiscard]] std::vector<Measurement> records_from(std::span<const SqlRow> rows);
 
 }  // namespace d5::detail

@@ -34,7 +34,7 @@ void add_artefacts(SqlConnection& connection, const std::string& run,
 
 bool WrittenPiece::begin(const std::string& kind, std::size_t count) {
   if (connection_.query("SELECT 1 FROM run WHERE id = $1", {run_}).rows.empty()) {
-    throw NotFound(fmt::format("database: run '{}' is not there; it is told before its pieces",
+    throw NotFound(fmt::format("database: run '{}' does not exist; write it before its pieces",
                                printable(run_)));
   }
   return connection_.change(

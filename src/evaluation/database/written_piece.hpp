@@ -12,20 +12,20 @@
 
 namespace d5::detail {
 
-/// What a run writes under one name, as one list or in parts, within a transaction.
+/// Writes what a run has under one name, as one list or in parts, within a transaction.
 class WrittenPiece {
  public:
   WrittenPiece(SqlConnection& connection, const std::string& run, const std::string& piece)
       : connection_(connection), run_(run), piece_(piece) {}
 
-  /// Says that so many of a kind are written; false where they are already, and nothing is to be
-  /// added. Throws: NotFound for a run that is not there.
+  /// Begins a piece of that many items of a kind. Returns false if it exists already, and nothing
+  /// must be added. Throws: NotFound for an unknown run.
   [[nodiscard]] bool begin(const std::string& kind, std::size_t count);
-  /// Adds the next of them. Of queries all parts but the last have whole blocks.
+  /// Adds the next items. All parts of queries but the last consist of whole blocks.
   void add(std::span<const Measurement> records);
   void add(std::span<const QueryRecord> records);
   void add(std::span<const SampleAnswer> answers);
-  /// How many were added.
+  /// Number of items that were added.
   [[nodiscard]] std::size_t count() const { return count_; }
 
  private:

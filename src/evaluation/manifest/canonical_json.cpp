@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Parses, and watches what a parsed document no longer shows: names given twice.
+/// Parses, and detects names that occur twice, which the parsed document does not show.
 json parse_strictly(const std::string& text, const std::string& who) {
   std::vector<std::set<std::string>> names;
   detail::expect_shallow_json(text, who);
@@ -36,11 +36,12 @@ json parse_strictly(const std::string& text, const std::string& who) {
   try {
     return json::parse(text, watch);
   } catch (const json::exception& error) {
-    throw FormatError(fmt::format("{} is no JSON: {}", who, printable_message(error.what())));
+    throw FormatError(
+        fmt::format("{} is not valid JSON: {}", who, printable_message(error.what())));
   }
 }
 
-/// The order of RFC 8785: by UTF-16 code units, in which a surrogate pair stands before U+E000.
+/// The order of RFC 8785: by UTF-16 code units, in which a surrogate pair comes before U+E000.
 std::vector<unsigned> utf16(const std::string& text) {
   std::vector<unsigned> units;
   for (std::size_t i = 0; i < text.size();) {
@@ -62,7 +63,7 @@ std::vector<unsigned> utf16(const std::string& text) {
 
 /// ECMAScript's Number::toString: the fewest digits that read back, plain from 1e-6 to 1e21.
 std::string number_text(double value) {
-  if (value == 0) return "0";  // -0 too
+  if (value == 0) return "0";  // also for -0
   char buffer[32];
   const auto end =
       std::to_chars(buffer, buffer + sizeof buffer, std::abs(value), std::chars_format::scientific);
@@ -96,8 +97,8 @@ double exact_number(const json& value, const std::string& who) {
             ? static_cast<std::uint64_t>(number) == value.get<std::uint64_t>()
             : static_cast<std::int64_t>(number) == value.get<std::int64_t>()));
   if (!std::isfinite(number) || !integer_kept) {
-    throw FormatError(
-        fmt::format("{} holds {}, which is no double; give it as text", who, value.dump()));
+    throw FormatError(fmt::format("{} holds {}, which a double cannot represent; give it as text",
+                                  who, value.dump()));
   }
   return number;
 }

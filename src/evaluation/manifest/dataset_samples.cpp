@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files with digests: "image", or what the modality is called, a scalar of strings, and "label".
+/// Files with digests. Fields: "image", or the modality's name, a scalar string; and "label".
 class ManifestSamples final : public Dataset {
  public:
   ManifestSamples(DatasetManifest manifest, fs::path folder)

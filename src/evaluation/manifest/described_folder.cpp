@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What stands in a folder, by name, but for clutter (`is_clutter`).
+/// Entries of a folder by name, without clutter (`is_clutter`).
 std::vector<fs::path> visible_in(const fs::path& folder) {
   std::vector<fs::path> paths;
   std::error_code error;
@@ -33,12 +33,12 @@ std::vector<fs::path> visible_in(const fs::path& folder) {
   return paths;
 }
 
-/// Of a folder: "flowers", also of "/data/flowers/".
+/// Name of a folder: "flowers", also for "/data/flowers/".
 std::string last_name(const fs::path& folder) {
   return (folder.has_filename() ? folder : folder.parent_path()).filename().string();
 }
 
-/// As `DatasetManifest::folder` names it.
+/// The folder in the form of `DatasetManifest::folder`.
 std::string below_data(const fs::path& folder) {
   const fs::path whole = fs::weakly_canonical(folder);
   if (const char* data = std::getenv("D5_DATA_DIR")) {
@@ -63,11 +63,11 @@ std::string described_folder(const std::string& folder, const std::string& name)
   for (const fs::path& one : visible_in(folder)) {
     if (!fs::is_directory(one)) continue;
     const auto files = visible_in(one);
-    if (files.empty()) continue;  // no class, as for the data set "files"
+    if (files.empty()) continue;  // an empty class, as for the data set "files"
     labels += (labels.empty() ? "" : ", ") + detail::yaml_scalar(one.filename().string());
     for (const fs::path& file : files) {
       if (fs::is_directory(file)) {
-        throw ValueError(fmt::format("{} is a folder within a class's; expected files",
+        throw ValueError(fmt::format("{} is a nested folder in a class; expected files",
                                      printable(file.string())));
       }
       samples += sample_line(file, folder, label);

@@ -23,7 +23,7 @@ using Sizes = std::vector<std::int64_t>;
 
 constexpr std::size_t kMostModelBytes = std::size_t{2} << 30;  // protobuf's limit
 
-/// Of "data/Mine (2).onnx": "Mine--2-".
+/// A manifest name for "data/Mine (2).onnx": "Mine--2-".
 std::string name_of_file(const std::filesystem::path& file) {
   std::string name = file.stem().string();
   std::ranges::replace_if(
@@ -33,7 +33,7 @@ std::string name_of_file(const std::filesystem::path& file) {
   return begins ? name : "model" + name;
 }
 
-/// RFC 8089, with what is no plain letter escaped.
+/// A file address by RFC 8089, with special characters escaped.
 std::string file_url(const std::filesystem::path& file) {
   std::string url = "file://";
   for (const unsigned char c : std::filesystem::absolute(file).lexically_normal().string()) {
@@ -44,7 +44,7 @@ std::string file_url(const std::filesystem::path& file) {
   return url;
 }
 
-/// Behind the batch; 0: any.
+/// Sizes after the batch; 0: any.
 Sizes sizes_of_one(const onnx::Type& type) {
   Sizes sizes;
   for (std::size_t i = 1; i < type.dims.size(); ++i) {
@@ -54,14 +54,14 @@ Sizes sizes_of_one(const onnx::Type& type) {
   return sizes;
 }
 
-/// Channels, height and width.
+/// Whether the sizes are channels, height and width.
 bool is_image(const onnx::Type& type) {
   const Sizes sizes = sizes_of_one(type);
   return type.dtype == DType::float32 && sizes.size() == 3 && (sizes[0] == 1 || sizes[0] == 3);
 }
 
 std::string steps_of_image(const Sizes& sizes) {
-  std::string steps = "  steps:  # a guess: what was it trained on?\n  - decode\n";
+  std::string steps = "  steps:  # a guess: which steps was it trained with?\n  - decode\n";
   const std::int64_t height = sizes[1], width = sizes[2];
   if (height > 0 && height == width) {
     steps += fmt::format("  - {{name: resize, size: {0}}}\n  - {{name: centre_crop, size: {0}}}\n",
@@ -86,7 +86,7 @@ std::string input_text(const onnx::ValueInfo& input) {
                      image ? steps_of_image(sizes) : "");
 }
 
-/// How many classes it scores; 0: it does not.
+/// The number of classes that it scores; 0: none.
 std::int64_t classes_of(const onnx::Type& type) {
   const Sizes sizes = sizes_of_one(type);
   return type.kind == ValueKind::tensor && type.dtype == DType::float32 && sizes.size() == 1

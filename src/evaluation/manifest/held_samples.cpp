@@ -13,8 +13,8 @@
 namespace d5 {
 namespace {
 
-constexpr double kMostSeconds = 60;  // files may come to where a reader looks first
-constexpr double kPatience = 5;      // s, of opening one: nobody can end whoever waits for it
+constexpr double kMostSeconds = 60;  // files may appear where a reader looks first
+constexpr double kPatience = 5;      // s to open one; a waiting caller cannot be interrupted
 
 bool is_same(const EntryChoice& a, const EntryChoice& b) {
   return a.name == b.name && a.settings.values() == b.settings.values();
@@ -40,14 +40,14 @@ auto held_of(std::vector<HeldReader>& readers, const EntryChoice& reader) {
 struct AllHeld {
   std::mutex mutex;
   std::vector<HeldReader> readers;
-  std::vector<EntryChoice> slow;  ///< are not tried again
+  std::vector<EntryChoice> slow;  ///< not tried again
 };
 AllHeld& all_held() {
   static AllHeld all;
   return all;
 }
 
-/// Whether all files that it says it was made of were heard.
+/// Whether all files that the data set names were seen.
 bool were_heard(const std::shared_ptr<const Dataset>& samples, const detail::FilesRead& files) {
   return !samples || std::ranges::all_of(samples->artefacts(), [&](const Artefact& file) {
     return files.have(file.name);
@@ -66,7 +66,7 @@ std::optional<HeldReader> opened(const EntryChoice& reader, std::vector<EntryCho
     return HeldReader{reader, std::move(samples), files.stamps(), now_seconds()};
   } catch (const Interrupted&) {
     slow.push_back(reader);
-  } catch (const std::exception&) {  // whoever opens it says what is wrong
+  } catch (const std::exception&) {  // opening it reports the error
   }
   return std::nullopt;
 }
@@ -96,7 +96,7 @@ void hold_samples(const std::vector<DatasetManifest>& manifests) {
       if (there != before.end() && there->is_right()) {
         all.readers.push_back(*there);
       } else {
-        // Its memory, before the next takes as much.
+        // Frees the memory before the next one takes as much.
         if (there != before.end()) before.erase(there);
         if (auto one = opened(reader, all.slow)) all.readers.push_back(std::move(*one));
       }

@@ -8,7 +8,7 @@
 
 namespace d5::detail {
 
-/// What `hold_samples` holds of a reader, if it is still right.
+/// The data of a reader that `hold_samples` keeps, if it is still valid.
 [[nodiscard]] std::optional<DatasetPair> held_samples(const EntryChoice& reader);
 
 }  // namespace d5::detail

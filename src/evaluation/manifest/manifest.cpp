@@ -18,16 +18,16 @@ namespace {
 
 using detail::YamlNode;
 
-/// A data set may name a hundred thousand files, each with four values.
+/// Limit for nodes: a data set may name a hundred thousand files, each with four values.
 constexpr detail::YamlLimits kManifestLimits{
     .bytes = std::size_t{64} << 20, .depth = 8, .nodes = 2'000'000};
 
-/// What is wrong with the key `kind`; nothing if it is `expected`, or where that is empty any kind.
+/// The fault of the key `kind`; none if it is `expected`, or any kind if that is empty.
 std::vector<ManifestFault> kind_faults(const YamlNode& root, const std::string& expected) {
   if (!root.is_map()) {
     // A file without content has no place.
     return {{std::max(root.line, 1), std::max(root.column, 1),
-             "a manifest is a map, expected 'key: value' lines"}};
+             "a manifest is a map; expected 'key: value' lines"}};
   }
   const YamlNode* kind = root.find("kind");
   const auto kinds = manifest_kinds().names();
@@ -88,7 +88,7 @@ std::string manifest_schema(const std::string& kind) {
   const ManifestKind& entry = manifest_kinds().at(kind);
   detail::ManifestSchema fields;
   std::string told;
-  fields.add("kind", told, "what the manifest is of", {.required = true, .words = {kind}});
+  fields.add("kind", told, "kind of the manifest", {.required = true, .words = {kind}});
   entry.declare_fresh(fields);
   nlohmann::ordered_json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                                 {"title", "d5 manifest: " + kind},

@@ -39,11 +39,11 @@ void ManifestIdentity::declare(ManifestFields& fields) {
     }
     return {};
   };
-  fields.add("name", name, "what it is called", name_rule());
+  fields.add("name", name, "name of the manifest", name_rule());
   fields.add("version", version,
-             "MAJOR.MINOR.PATCH; the content of a version never changes, but of a pre-release",
+             "version as MAJOR.MINOR.PATCH; its content never changes, except for a pre-release",
              semantic);
-  fields.add("summary", summary, "one line, for lists");
+  fields.add("summary", summary, "summary in one line, for lists");
 }
 
 }  // namespace d5

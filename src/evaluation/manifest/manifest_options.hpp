@@ -5,9 +5,9 @@
 
 namespace d5::detail {
 
-/// Fields of a manifest as options, which a command line or keywords give. Entries are found when
-/// they are made, for plug-ins may bring them. What no word can give (texts by name, parts within
-/// the part) is none.
+/// Fields of a manifest as options for a command line or keywords. Entries are checked when they
+/// are made, because plug-ins may add them. Fields that a word cannot express (texts by name,
+/// nested parts) are not options.
 class ManifestOptions final : public ManifestFields {
  public:
   explicit ManifestOptions(OptionList& options) : options_(options) {}

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostManifestBytes = std::size_t{64} << 20;
 
-/// Where d5 remembers what it saw; empty where there is no home.
+/// The file in which d5 remembers versions; empty without a home folder.
 fs::path ledger_folder() {
   const fs::path cache = detail::kept_folder();
   return cache.empty() ? cache : cache / "manifests";
@@ -96,16 +96,16 @@ void expect_unchanged(const std::string& kind, const std::string& reference,
     try {
       fs::create_directories(seen.parent_path());
       write_file(seen.string(), digest);
-    } catch (const std::exception&) {  // nothing is remembered where nothing can be written
+    } catch (const std::exception&) {  // without write access nothing is remembered
     }
     return;
   }
   const std::string before = read_file(seen.string(), 1024);
   if (before == digest) return;
-  throw ValueError(fmt::format(
-      "'{}': {} is now {}, but stood for {} before; a version keeps its content: give it "
-      "another, or a pre-release such as {}-dev while it changes",
-      printable(file), reference, digest, printable(before), version));
+  throw ValueError(
+      fmt::format("'{}': {} is now {}, but stood for {} before; a version keeps its content: use a "
+                  "new version, or a pre-release such as {}-dev while it changes",
+                  printable(file), reference, digest, printable(before), version));
 }
 
 }  // namespace detail

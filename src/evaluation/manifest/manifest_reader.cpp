@@ -22,7 +22,7 @@ std::string kind_words(const YamlNode& node) {
   return node.is_map() ? "a map" : node.is_list() ? "a list" : "'" + printable(node.text) + "'";
 }
 
-/// Settings below `node` under dotted names; a list of values is one text with commas.
+/// Settings below `node` under dotted names; a list of values becomes one text with commas.
 void flatten_settings(const YamlNode& node, const std::string& prefix, Settings& settings,
                       const std::function<void(const YamlNode&, const std::string&)>& fault) {
   for (const auto& [key, child] : node.entries) {
@@ -44,7 +44,8 @@ void flatten_settings(const YamlNode& node, const std::string& prefix, Settings&
   }
 }
 
-/// Of a rule, of which there are few: to compile one takes longer than to read a manifest.
+/// Compiled patterns of rules, of which there are few: compiling one takes longer than reading a
+/// manifest.
 const std::regex& compiled(const std::string& pattern) {
   static std::mutex mutex;
   static std::map<std::string, std::regex> known;
@@ -63,11 +64,11 @@ bool parse_number(const std::string& text, Number& value) {
   return true;
 }
 
-/// What is wrong with a fetched manifest that names what is not its business.
+/// The fault of a fetched manifest that names code or a place.
 std::string local_words(const std::string& name) {
   return fmt::format(
-      "'{}' names code or a place of this machine, which a manifest that was fetched "
-      "must not; use a copy of your own",
+      "'{}' names code or a place of this machine, which a fetched manifest must not do; use a "
+      "copy of your own",
       printable(name));
 }
 
@@ -139,7 +140,7 @@ bool ManifestReader::read_integer(const YamlNode& node, const std::string& name,
   if (!is_scalar(node, name, "an integer")) return false;
   std::int64_t parsed = 0;
   if (!parse_number(node.text, parsed)) {
-    fault(node, fmt::format("{}: '{}' is no integer", name, printable(node.text)));
+    fault(node, fmt::format("{}: '{}' is not an integer", name, printable(node.text)));
   } else if (!rule.range.holds(double(parsed))) {
     fault(node, fmt::format("{}: {}, expected {}", name, parsed, to_string(rule.range)));
   } else {
@@ -160,7 +161,7 @@ void ManifestReader::add(const std::string& name, double& value, const std::stri
   if (!node || !is_scalar(*node, name, "a number")) return;
   double parsed = 0;
   if (!parse_number(node->text, parsed) || !std::isfinite(parsed)) {
-    fault(*node, fmt::format("{}: '{}' is no number", name, printable(node->text)));
+    fault(*node, fmt::format("{}: '{}' is not a number", name, printable(node->text)));
   } else if (!rule.range.holds(parsed)) {
     fault(*node, fmt::format("{}: {}, expected {}", name, parsed, to_string(rule.range)));
   } else {
@@ -254,7 +255,8 @@ void ManifestReader::add_entries(const std::string& name, std::vector<EntryChoic
     EntryChoice choice = entry_of(item, kind.kind);
     if (choice.name.empty()) return;
     if (const auto* local = local_setting(choice.settings);
-        local && origin_ == ManifestOrigin::fetched) {  // before it is made, which may read it
+        local &&
+        origin_ == ManifestOrigin::fetched) {  // before it is made, which may read the place
       return fault(item, local_words(*local));
     }
     std::string what = rule.fault_of ? rule.fault_of(choice.name) : "";

@@ -11,8 +11,8 @@
 
 namespace d5::detail {
 
-/// Reads one map of a manifest into the members that `declare` tells. What is wrong is collected,
-/// with its place, so that one look tells all of it.
+/// Reads a map of a manifest into the members that `declare` declares. Faults are collected with
+/// their places, so that one pass finds all of them.
 class ManifestReader final : public ManifestFields {
  public:
   ManifestReader(const YamlNode& map, ManifestOrigin origin, std::vector<ManifestFault>& faults)
@@ -34,7 +34,7 @@ class ManifestReader final : public ManifestFields {
            const std::string& help, const FieldRule& rule) override;
   void expect(const std::string& fault) override;
 
-  /// Once, after `declare`: complains of keys that were not told.
+  /// Call once, after `declare`: reports keys that were not declared.
   void finish();
 
  protected:

@@ -26,12 +26,12 @@ ordered_json number_schema(const char* type, const FieldRule& rule) {
   return schema;
 }
 
-/// One, or a list of them.
+/// One value, or a list of them.
 ordered_json one_or_several(const ordered_json& schema) {
   return {{"anyOf", {schema, {{"type", "array"}, {"items", schema}}}}};
 }
 
-/// A value of a YAML file that stands for a text.
+/// A value of a YAML file that is read as text.
 ordered_json plain_value() { return {{"type", {"string", "number", "boolean"}}}; }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace d5::detail {
 
-/// Makes the JSON Schema of what `declare` tells.
+/// Makes the JSON Schema of what `declare` declares.
 class ManifestSchema final : public ManifestFields {
  public:
   void add(const std::string& name, std::string& value, const std::string& help,

@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-/// Writes the members that `declare` tells as a JSON object.
+/// Writes the members that `declare` declares as a JSON object.
 class ManifestWriter final : public ManifestFields {
  public:
   void add(const std::string& name, std::string& value, const std::string& help,
@@ -27,8 +27,8 @@ class ManifestWriter final : public ManifestFields {
   void add(const std::string& name, std::map<std::string, std::string>& values,
            const std::string& help, const FieldRule& rule) override;
 
-  /// `value` without the members that are as in `fresh`, so that a default says the same whether it
-  /// was written out or not; required ones stay, for whoever reads it asks for them.
+  /// `value` without the members that equal those of `fresh`, so that an explicit default has the
+  /// same form as a missing one. Required members stay.
   [[nodiscard]] static nlohmann::json without_defaults(ManifestWriter& value,
                                                        const ManifestWriter& fresh);
 

@@ -18,7 +18,7 @@ bool is_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// A number without leading zeros that an int64 holds.
+/// A number without leading zeros that fits an int64.
 std::optional<std::int64_t> version_number(std::string_view text) {
   std::int64_t value = 0;
   const auto [rest, error] = std::from_chars(text.begin(), text.end(), value);
@@ -45,7 +45,7 @@ bool is_identifier(const std::string& text) {
   });
 }
 
-/// Numbers between dots, `least` to 3 of them.
+/// One to three numbers between dots; at least `least` of them.
 std::optional<SemanticVersion> parse_version(std::string_view text, std::size_t least) {
   SemanticVersion version;
   if (const auto plus = text.find('+'); plus != std::string_view::npos) {
@@ -82,8 +82,7 @@ std::weak_ordering compare_identifiers(const std::string& a, const std::string& 
 SemanticVersion SemanticVersion::parse(const std::string& text) {
   if (const auto version = parse_version(text, 3)) return *version;
   throw FormatError(
-      fmt::format("'{}' is no version, expected MAJOR.MINOR.PATCH such as 1.0.0 or "
-                  "1.0.0-rc.1",
+      fmt::format("'{}' is not a version, expected MAJOR.MINOR.PATCH such as 1.0.0 or 1.0.0-rc.1",
                   printable(text)));
 }
 
@@ -104,15 +103,15 @@ SemanticVersion SemanticVersion::of_framework(const std::string& text) {
     ++place;
   }
   if (count == 0) {
-    throw FormatError(fmt::format("'{}' is no framework's version, expected numbers such as 2.4.0",
-                                  printable(text)));
+    throw FormatError(fmt::format(
+        "'{}' is not a framework's version, expected numbers such as 2.4.0", printable(text)));
   }
   const std::string_view rest = std::string_view(text).substr(place);
   const auto plus = rest.find('+');
   std::string pre(rest.substr(0, plus));
   if (plus != std::string_view::npos) version.build = rest.substr(plus + 1);
   if (pre.starts_with('.') && pre.size() > 1 && is_digits(pre.substr(1, 1)))
-    pre.clear();  // a fourth
+    pre.clear();  // a fourth number
   std::erase_if(pre, [](char c) { return c == '-' || c == '.'; });
   const bool post = pre.starts_with("post");  // PEP 440: after the release
   if (!pre.empty() && !post) version.pre_release = {pre};
@@ -152,14 +151,13 @@ VersionRange VersionRange::parse(const std::string& text) {
     const auto version = parse_version(std::string_view(word).substr(digit), 1);
     const bool known = sign == ">=" || sign == ">" || sign == "<=" || sign == "<" || sign == "=";
     if (!known || !version) {
-      throw FormatError(
-          fmt::format("'{}' is no bound of versions, expected such as '>=2.4 <3' or "
-                      "'=1.31.1'",
-                      printable(word)));
+      throw FormatError(fmt::format(
+          "'{}' is not a bound of versions; expected one such as '>=2.4 <3' or '=1.31.1'",
+          printable(word)));
     }
     range.bounds_.push_back({sign, *version});
   }
-  // Where any version is in the range, one of these is: a bound, or what comes next behind it.
+  // If any version is in the range, one of these is: a bound, or its direct successor.
   std::vector<SemanticVersion> candidates(1);
   for (const Bound& bound : range.bounds_) {
     candidates.push_back(bound.version);

@@ -22,15 +22,15 @@ std::string why_unfit(const SystemManifest& system, const Environment& machine,
   const auto expect = [&](bool fits, const std::string& reason) {
     if (!fits) reasons += (reasons.empty() ? "" : "; ") + reason;
   };
-  expect(
-      system.architecture.empty() || system.architecture == machine.architecture,
-      fmt::format("it is {}, {} is wanted", machine.architecture, printable(system.architecture)));
+  expect(system.architecture.empty() || system.architecture == machine.architecture,
+         fmt::format("it is {}, but {} is required", machine.architecture,
+                     printable(system.architecture)));
   const double cores = bounded(machine.cores, machine.processor_limit);
   expect(cores >= double(system.cores),
-         fmt::format("it has {:g} cores, {} are wanted", cores, system.cores));
+         fmt::format("it has {:g} cores, but {} are required", cores, system.cores));
   const double memory = bounded(machine.memory_bytes, machine.memory_limit_bytes);
   expect(memory >= double(system.memory_bytes),
-         fmt::format("it has {} of memory, {} is wanted", with_prefix(memory, "B"),
+         fmt::format("it has {} of memory, but {} is required", with_prefix(memory, "B"),
                      with_prefix(double(system.memory_bytes), "B")));
   for (const std::string& set : system.instruction_sets) {
     expect(std::ranges::count(machine.instruction_sets, set) > 0,

@@ -9,9 +9,9 @@
 
 namespace d5::detail {
 
-/// What a machine has not of what a system's manifest wants: "it has 2 cores, 8 are wanted; no
-/// avx512f"; empty where it has all. A container's limits count. `labels` are what the machine's
-/// owner says of it.
+/// The requirements of a system's manifest that a machine does not meet: "it has 2 cores, but 8 are
+/// required; no avx512f"; empty if it meets all. A container's limits count. `labels` are those of
+/// the machine's owner.
 ///
 ///     const std::string why_not = why_unfit(system, environment());
 [[nodiscard]] std::string why_unfit(const SystemManifest& system, const Environment& machine,

@@ -6,7 +6,7 @@
 
 namespace d5::detail {
 
-/// A double-quoted scalar, which YAML reads as JSON does.
+/// A double-quoted scalar, which YAML reads like JSON.
 [[nodiscard]] inline std::string yaml_scalar(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -15,7 +15,7 @@ namespace {
 struct NamedMeasure {
   std::string name;
   std::shared_ptr<AccuracyMeasure> measure;
-  const AccuracyClaim* claim = nullptr;  ///< of the manifest, for this data set
+  const AccuracyClaim* claim = nullptr;  ///< the manifest's claim for this data set
 };
 
 /// Whether a claim's word, a name or a path, means the data set.
@@ -24,7 +24,7 @@ bool names_dataset(const std::string& word, const DatasetManifest& dataset) {
   return find_manifest<DatasetManifest>(word).manifest.reference() == dataset.reference();
 }
 
-/// What somebody claims for the data set; without any, how often the first class is right.
+/// Measures of the claims for the data set; without any, top-1 accuracy.
 std::vector<NamedMeasure> measures_for(const EvaluatedModel& model) {
   std::vector<NamedMeasure> measures;
   for (const AccuracyClaim& claim : model.manifest().accuracy) {
@@ -41,7 +41,7 @@ void hold_against_claim(Measurement& record, const AccuracyClaim& claim) {
   if (value >= claim.value - claim.tolerance) return;
   record.status = Status::failed;
   record.reason =
-      fmt::format("{:.4g} of {} samples, but {} is claimed, {} less at most ({})", value,
+      fmt::format("{:.4g} of {} samples, but {} is claimed, with a tolerance of {} ({})", value,
                   record.samples.size(), claim.value, claim.tolerance, claim.source);
 }
 

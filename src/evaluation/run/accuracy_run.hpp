@@ -9,21 +9,21 @@
 
 namespace d5::detail {
 
-/// All samples of a data set answered once and judged.
+/// Answers and judges all samples of a data set once.
 struct AccuracyRun {
-  std::vector<Measurement> records;   ///< one a measure; a claim that is missed failed
+  std::vector<Measurement> records;   ///< one per measure; a missed claim is failed
   std::vector<SampleAnswer> answers;  ///< by sample; the score is the first measure's
   PipelineReport pipeline;
 };
 
 struct AccuracyOptions {
   std::int64_t batch = 1;
-  int stage_threads = 1;               ///< of each step before the network
+  int stage_threads = 1;               ///< threads of each step before the network
   std::function<void()> sampled = {};  ///< called after each sample
   Interrupt interrupt = {};
 };
-/// Throws: what opening throws, and Interrupted. A sample that cannot be answered is wrong, and
-/// why stands in its answer.
+/// Throws: what opening throws, and Interrupted. A sample that cannot be answered is wrong, and its
+/// answer has the reason.
 [[nodiscard]] AccuracyRun run_accuracy(EvaluatedModel& model, const AccuracyOptions& options);
 
 }  // namespace d5::detail

@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-/// Whether a word names the manifest of an evaluation, not of a model.
+/// Whether a word names the manifest of an evaluation, rather than of a model.
 bool names_evaluation(const std::string& word) {
   if (!is_manifest_path(word)) {
     const auto known = carried_manifests("evaluation");
@@ -26,7 +26,7 @@ bool names_evaluation(const std::string& word) {
 }  // namespace
 
 EvaluationManifest asked_evaluation(const std::vector<std::string>& what, const std::string& name) {
-  if (what.empty()) throw ValueError("no model is named, nor an evaluation");
+  if (what.empty()) throw ValueError("neither a model nor an evaluation is named");
   EvaluationManifest manifest;
   if (what.size() == 1 && names_evaluation(what.front())) {
     manifest = find_manifest<EvaluationManifest>(what.front()).manifest;

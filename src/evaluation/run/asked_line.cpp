@@ -17,7 +17,7 @@ EvaluationManifest asked_of(const EvaluationManifest& manifest, std::size_t mode
 
 CommandLine asked_line(const std::string& command, const EvaluationManifest& asked) {
   EvaluationManifest usual;
-  usual.frameworks.clear();  // said in any case, as the size of batch is
+  usual.frameworks.clear();  // always given, like the batch size
   usual.batches.clear();
   return CommandLine(command).word(asked.models.front()).options(asked, usual);
 }

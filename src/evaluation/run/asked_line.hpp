@@ -10,12 +10,12 @@
 
 namespace d5::detail {
 
-/// What of an evaluation asks for one model in one framework.
+/// The part of an evaluation for one model in one framework.
 [[nodiscard]] EvaluationManifest asked_of(const EvaluationManifest& manifest, std::size_t model,
                                           const std::string& framework);
-/// The command that runs what `asked_of` gives, or a part of it.
+/// The command that runs the result of `asked_of`, or a part of it.
 [[nodiscard]] CommandLine asked_line(const std::string& command, const EvaluationManifest& asked);
-/// How its predictors serve, as conditions.
+/// Conditions that describe how its predictors serve.
 void add_serving(const EvaluationManifest& manifest, WorkPiece& piece);
 
 }  // namespace d5::detail

@@ -37,8 +37,8 @@ void add_cold_start(EvaluatedModel& model, const Measurement& record,
   }
 }
 
-/// What a million predictions take, as fast as they were measured: money, where an hour's price is
-/// known, or else the machine's time.
+/// Cost of a million predictions at the measured throughput: money if a price per hour is known,
+/// else machine time.
 Measurement cost_record(const Measurement& record, const Measurement& throughput) {
   constexpr double kMillion = 1e6;
   constexpr double kSecondsInHour = 3600;
@@ -54,10 +54,10 @@ Measurement cost_record(const Measurement& record, const Measurement& throughput
   return cost;
 }
 
-/// What a level of trace records, while a scenario runs.
+/// Records a trace level while a scenario runs.
 class LevelTrace {
  public:
-  /// Nothing where a trace of the whole process is on. Throws: IoError.
+  /// Records nothing if a trace of the whole process is on. Throws: IoError.
   explicit LevelTrace(const std::string& level) : level_(Trace::on() ? "none" : level) {
     if (level_ == "none") return;
     if (is_of_libraries(level_)) lines_.emplace();
@@ -69,13 +69,13 @@ class LevelTrace {
   LevelTrace(const LevelTrace&) = delete;
   LevelTrace& operator=(const LevelTrace&) = delete;
 
-  /// Once all is open and warm.
+  /// Call when everything is open and warm.
   void begin() {
     records_ = level_ != "none";
     if (!records_) return;
     Trace::start({.only_level = level_ == "model" ? "evaluation" : ""});
   }
-  /// What there is, once.
+  /// Returns the recording, once.
   [[nodiscard]] std::optional<Timeline> end() {
     if (!records_) return std::nullopt;
     records_ = false;
@@ -119,7 +119,7 @@ std::unique_ptr<SystemUnderTest> system_of(EvaluatedModel& model,
     return std::make_unique<PipelineSystem>(model.pipeline(), model.predictor(batch), batch);
   }
   const auto instances = static_cast<int>(manifest.instances);
-  if (instances > 1) model.close();  // the threads are others', and the memory
+  if (instances > 1) model.close();  // the threads and memory belong to other instances
   return std::make_unique<PipelineServer>(
       model.pipeline(), model.word(),
       [&model, instances, batch](int) {

@@ -16,13 +16,13 @@
 namespace d5 {
 namespace {
 
-/// Whether nothing of a framework runs, which could end the process, or not end at all.
+/// Whether no framework runs, which could end the process, or never end.
 bool runs_nothing(const FixedFramework& framework) {
   return framework.word == "null" || framework.word.starts_with("null:");
 }
 
-/// Whether it takes as long as its system does. A schedule, and a time, go on after an interrupt
-/// where LoadGen keeps them, which a process of its own ends.
+/// Whether the scenario's time is not bounded by its system's. LoadGen's schedule and time continue
+/// after an interrupt; a process of its own can be ended.
 bool takes_no_time(const EvaluationManifest& manifest) {
   return manifest.seconds == 0 && std::ranges::none_of(manifest.scenarios, [](const auto& one) {
            return scenarios().at(one.name).make(one.settings)->overlaps();
@@ -37,7 +37,7 @@ std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
       std::ranges::any_of(evaluation.manifest.trace_levels, detail::is_of_libraries);
   if (libraries && options.isolation.most_seconds <= 0) {
     throw ValueError(
-        fmt::format("trace levels library and system are of a process of its own; give isolation a "
+        fmt::format("trace levels library and system need a process of their own; give isolation a "
                     "time ({}), or use framework",
                     option_word("isolate", "S")));
   }

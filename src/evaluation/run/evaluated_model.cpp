@@ -19,12 +19,12 @@
 namespace d5::detail {
 namespace {
 
-/// Throws: ValueError for a plug-in that is another; Unsupported for a version that will not do.
+/// Throws: ValueError for a plug-in that differs; Unsupported for an unsupported version.
 void expect_told(const FrameworkManifest& told) {
   if (!told.plugin.empty()) {
     const std::string digest = sha256(read_file(told.plugin));
     if (!told.plugin_sha256.empty() && digest != told.plugin_sha256) {
-      throw ValueError(fmt::format("{}: plug-in '{}' has SHA-256 {}, but {} is told",
+      throw ValueError(fmt::format("{}: plug-in '{}' has SHA-256 {}, but the manifest has {}",
                                    told.reference(), printable(told.plugin), digest,
                                    told.plugin_sha256));
     }
@@ -34,7 +34,7 @@ void expect_told(const FrameworkManifest& told) {
   const std::string version = predictor_version(told.word);
   if (VersionRange::parse(told.requires_version).holds(SemanticVersion::of_framework(version)))
     return;
-  throw Unsupported(fmt::format("{} wants {} {}, but here is {}", told.reference(), told.word,
+  throw Unsupported(fmt::format("{} requires {} {}, but here is {}", told.reference(), told.word,
                                 told.requires_version, version.empty() ? "none" : version));
 }
 
@@ -89,7 +89,7 @@ ValueMap EvaluatedModel::warm_up_inputs(std::int64_t batch) {
 std::shared_ptr<Predictor> EvaluatedModel::predictor(std::int64_t batch) {
   expect_openable();
   if (!predictor_ || batch != batch_) {
-    predictor_.reset();  // before the next takes its memory
+    predictor_.reset();  // frees its memory before the next one opens
     ColdStart cold_start;
     predictor_ = open_predictor(word(), *assets_,
                                 {.threads = static_cast<int>(evaluation_.manifest.threads),

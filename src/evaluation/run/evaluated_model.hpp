@@ -14,8 +14,8 @@
 
 namespace d5::detail {
 
-/// One model in one framework while it is evaluated: what its pieces share. Opened by the first
-/// that asks, and opened again for another batch.
+/// One model in one framework during its evaluation: what its pieces share. The first piece that
+/// needs it opens it; another batch size opens it again.
 class EvaluatedModel {
  public:
   EvaluatedModel(const FixedEvaluation& evaluation, std::size_t model,
@@ -25,28 +25,28 @@ class EvaluatedModel {
   [[nodiscard]] const DatasetManifest& dataset() const { return dataset_.manifest; }
   [[nodiscard]] const std::string& word() const { return framework_.word; }
 
-  /// Its files, fetched where they are not here. Throws: NotFound, IoError.
+  /// Paths of its files, which are downloaded if they are missing. Throws: NotFound, IoError.
   const ModelAssets& assets();
 
-  /// Its samples and its way in and out. Throws: what finding and opening throw.
+  /// Its samples, preprocessing and postprocessing. Throws: what finding and opening throw.
   [[nodiscard]] ModelPipeline& pipeline();
   [[nodiscard]] std::shared_ptr<Predictor> predictor(std::int64_t batch);
-  /// Another one beside it, for the thread that calls.
+  /// A further predictor, for the calling thread.
   [[nodiscard]] std::shared_ptr<Predictor> open_beside(std::int64_t batch);
-  /// Of the predictor that is open; once.
+  /// Records of opening the predictor; once.
   [[nodiscard]] std::optional<ColdStart> take_cold_start();
   void close() { predictor_.reset(); }
 
   /// A record of this model, without metric.
   [[nodiscard]] Measurement record() const;
 
-  /// What all its records say: of the system, and of its price.
+  /// Conditions of all its records: the system and its price.
   Conditions told = {};
-  /// What is wrong with its answers, as far as they were judged: a claim that it missed.
+  /// Why its answers are not right, as far as they were judged: a claim that it missed.
   std::string fault = {};
 
  private:
-  /// What all calls that open ask first.
+  /// Checks that precede every opening.
   void expect_openable();
   /// A sample as the pipeline prepares it, so often: it has the sizes that the network leaves open.
   [[nodiscard]] ValueMap warm_up_inputs(std::int64_t batch);
@@ -64,7 +64,7 @@ class EvaluatedModel {
   std::optional<ColdStart> cold_start_;
 };
 
-/// `measured` as a number of what `record` tells: of that model, framework and data set.
+/// `measured` as a number of `record`'s model, framework and data set.
 [[nodiscard]] Measurement measured_of(const Measurement& record, Measurement measured);
 
 }  // namespace d5::detail

@@ -30,7 +30,7 @@ std::string plugin_digest(const std::string& name) {
   return {};
 }
 
-/// What the words of predictors stand for here, by framework.
+/// Versions and plug-ins of the predictors' frameworks here.
 json locked_frameworks(const std::vector<FixedFramework>& frameworks) {
   json all = json::object();
   for (const auto& [word, told] : frameworks) {
@@ -63,7 +63,7 @@ json lock_json(const FixedEvaluation& evaluation) {
           {"frameworks", locked_frameworks(evaluation.frameworks)}};
 }
 
-/// "frameworks/torch/version: 2.12.0, but 2.13.0 was locked", a line each.
+/// "frameworks/torch/version: 2.12.0, but 2.13.0 was locked", one line per difference.
 std::string differences(const json& now, const json& locked) {
   const json a = now.flatten(), b = locked.flatten();
   std::string text;
@@ -98,18 +98,18 @@ FixedEvaluation locked_evaluation(const std::string& file) {
   try {
     locked = json::parse(text);
   } catch (const json::exception& error) {
-    throw FormatError(fmt::format("'{}' is no lock: {}", printable(file), error.what()));
+    throw FormatError(fmt::format("'{}' is not a lock file: {}", printable(file), error.what()));
   }
   const bool is_lock = locked.is_object() && locked.value("format", json()) == "d5 evaluation lock";
   if (!is_lock || locked.value("schema", json()) != kLockSchema || !locked.contains("evaluation")) {
-    throw FormatError(fmt::format("'{}' is no lock of schema {}; 'd5 eval lock' writes one",
+    throw FormatError(fmt::format("'{}' is not a lock file of schema {}; 'd5 eval lock' writes one",
                                   printable(file), kLockSchema));
   }
   const auto manifest = parse_manifest<EvaluationManifest>(locked["evaluation"].dump(), file);
   FixedEvaluation evaluation = fix_evaluation(manifest);
   const std::string drift = differences(lock_json(evaluation), locked);
   if (drift.empty()) return evaluation;
-  throw ValueError(fmt::format("'{}' holds another state:{}", printable(file), drift));
+  throw ValueError(fmt::format("'{}' differs from the present state:{}", printable(file), drift));
 }
 
 }  // namespace d5

@@ -15,15 +15,15 @@ namespace {
 
 using nlohmann::json;
 
-/// The data set that a model is judged on: what the evaluation says, or else its first claim.
+/// The data set that a model is judged on: the evaluation's, or else that of its first claim.
 std::string dataset_word(const EvaluationManifest& manifest, const ModelManifest& model) {
   if (!manifest.dataset.empty()) return manifest.dataset;
   if (!model.accuracy.empty()) return model.accuracy.front().dataset;
-  throw ValueError(fmt::format("{} claims no accuracy on any data set; say which one to use",
-                               model.reference()));
+  throw ValueError(
+      fmt::format("{} claims no accuracy on any data set; give a data set", model.reference()));
 }
 
-/// Whether a framework's word names a manifest: its file, NAME@VERSION, or one that d5 carries.
+/// Whether a framework's word names a manifest: its file, NAME@VERSION, or a built-in one.
 bool names_manifest(const std::string& word) {
   if (word.find('@') != std::string::npos) return true;
   const bool is_file =
@@ -45,7 +45,7 @@ json contents_of(const std::vector<FoundManifest<Manifest>>& found) {
   return all;
 }
 
-/// Writes what all of it says, and the key of that.
+/// Sets the canonical text, and its key.
 void fix(FixedEvaluation& fixed) {
   json all{{"evaluation", json::parse(canonical_json(fixed.manifest))},
            {"models", contents_of(fixed.models)},
@@ -54,7 +54,7 @@ void fix(FixedEvaluation& fixed) {
     all["datasets"].push_back(
         {{"reference", dataset.manifest.reference()}, {"sha256", dataset.digest}});
   }
-  // Where a manifest lies is not what it says.
+  // A manifest's place is not part of its content.
   json& told = all["evaluation"];
   for (const char* name : {"models", "dataset", "systems"}) told.erase(name);
   told["frameworks"] = json::array();
@@ -78,7 +78,7 @@ FoundManifest<DatasetManifest> dataset_in(const json& told) {
   const std::string reference = told.at("reference");
   auto found = find_manifest<DatasetManifest>(reference);
   if (found.digest == told.at("sha256")) return found;
-  throw ValueError(fmt::format("data set {} is another here: SHA-256 {}, but {} is asked for",
+  throw ValueError(fmt::format("data set {} differs here: SHA-256 {}, but {} is required",
                                printable(reference), found.digest,
                                printable(told.at("sha256").get<std::string>())));
 }
@@ -121,7 +121,8 @@ bool is_fixed_evaluation(const std::string& text) {
 
 FixedEvaluation fixed_evaluation_from(const std::string& canonical, const std::string& file) {
   if (!is_fixed_evaluation(canonical)) {
-    throw FormatError(fmt::format("'{}' is no evaluation with all that it names", printable(file)));
+    throw FormatError(
+        fmt::format("'{}' is not an evaluation with all that it names", printable(file)));
   }
   FixedEvaluation fixed;
   try {
@@ -146,8 +147,9 @@ FixedEvaluation fixed_evaluation_from(const std::string& canonical, const std::s
     throw FormatError(fmt::format("'{}': {}", printable(file), error.what()));
   }
   if (fixed.models.empty() || fixed.models.size() != fixed.datasets.size()) {
-    throw FormatError(fmt::format("'{}' has {} models and {} data sets, expected one a model",
-                                  printable(file), fixed.models.size(), fixed.datasets.size()));
+    throw FormatError(
+        fmt::format("'{}' has {} models and {} data sets; expected one data set per model",
+                    printable(file), fixed.models.size(), fixed.datasets.size()));
   }
   fix(fixed);
   return fixed;

@@ -14,7 +14,7 @@
 namespace d5::detail {
 namespace {
 
-/// What the pieces share.
+/// State that the pieces share.
 struct Apart {
   explicit Apart(const EvaluateOptions& all) : options(all) {
     if (all.sink) options.sink = &tape;
@@ -22,14 +22,14 @@ struct Apart {
   SinkTape tape;
   EvaluateOptions options;  ///< of the pieces inside
   std::optional<IsolatedWorker> worker, of_libraries;
-  std::vector<std::size_t> numbers;  ///< of pieces in their worker
+  std::vector<std::size_t> numbers;  ///< of the pieces in their worker
   std::shared_ptr<ModelPieces> model;
 };
 
 /// `piece` as it runs in the process.
 WorkPiece inside(WorkPiece piece, Apart* apart) {
   piece.run = [apart, run = std::move(piece.run)](const std::function<void()>& sampled) {
-    if (pinning() != "none") (void)pin_threads();  // its threads are others
+    if (pinning() != "none") (void)pin_threads();  // the process has other threads
     auto records = run(sampled);
     apart->tape.save();
     return records;
@@ -37,12 +37,13 @@ WorkPiece inside(WorkPiece piece, Apart* apart) {
   return piece;
 }
 
-/// Libraries print what they do from their first call on, or never: another process than the rest.
+/// Libraries print from their first call on or never, so these pieces need another process than the
+/// rest.
 bool are_libraries_traced(const WorkPiece& piece) {
   return is_of_libraries(condition_of(piece.record, "trace level"));
 }
 
-/// A process that begins after this one crashed knows of a claim that was missed before.
+/// Tells a process that starts after a crash about a claim that was missed before.
 void learn(EvaluatedModel& model, const std::vector<Measurement>& records) {
   const auto failed = std::ranges::find(records, Status::failed, &Measurement::status);
   if (failed != records.end() && model.fault.empty()) {

@@ -10,9 +10,9 @@
 
 namespace d5::detail {
 
-/// The pieces of one model in one framework, which run in one process of their own
-/// (`EvaluateOptions::isolation`): what they tell the sink is told here, with the records, also of
-/// a piece that crashed. The model's files are found here, before.
+/// Runs the pieces of one model in one framework in one process of their own
+/// (`EvaluateOptions::isolation`). The sink is called here, with the records, even for a piece that
+/// crashed. The model's files are downloaded here, before.
 [[nodiscard]] std::vector<WorkPiece> isolated_pieces(const FixedEvaluation& evaluation,
                                                      std::size_t model,
                                                      const FixedFramework& framework,

@@ -42,7 +42,7 @@ std::optional<double> decimal_in(std::string_view text) {
 
 constexpr double kNsOfMs = 1e6;
 
-/// A line's moment is when it began, its last number what it took, both in ms.
+/// A line has its begin, and its duration as the last number, both in ms.
 std::optional<TraceRecord> span_of(std::string_view line, std::int64_t clock_ns) {
   const auto parts = split(line, ',');
   if (parts.size() < 8 || parts[0] != "onednn_verbose") return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<TraceRecord> span_of(std::string_view line, std::int64_t clock_ns)
   return record;
 }
 
-/// To be added to times since 1970 on the system's clock.
+/// Offset between times since 1970 on the system's clock and the trace's clock.
 std::int64_t monotonic_minus_system() {
   using namespace std::chrono;
   return Trace::now_ns() -
@@ -110,7 +110,7 @@ void LibraryLines::add_to(Timeline& timeline) const {
   if (fstat(file_, &status) != 0) return;
   std::string text(std::size_t(status.st_size), '\0');
   text.resize(std::size_t(std::max<ssize_t>(0, pread(file_, text.data(), text.size(), 0))));
-  std::vector<const TraceRecord*> predicts;  // by begin, as all records are
+  std::vector<const TraceRecord*> predicts;  // by begin, like all records
   std::uint64_t last_id = 0;
   for (const TraceRecord& record : timeline.records) {
     if (record.name == "predict") predicts.push_back(&record);
@@ -120,7 +120,7 @@ void LibraryLines::add_to(Timeline& timeline) const {
   for (TraceRecord& span : onednn_spans(text, monotonic_minus_system())) {
     const auto after = std::ranges::upper_bound(
         predicts, span.begin_ns, {}, [](const TraceRecord* one) { return one->begin_ns; });
-    if (after == predicts.begin()) continue;  // of warming up
+    if (after == predicts.begin()) continue;  // of warm-up
     const TraceRecord& predict = **std::prev(after);
     constexpr std::int64_t kRounding = 1'000'000;  // ns: some versions print whole milliseconds
     if (span.begin_ns > predict.end_ns + kRounding) continue;

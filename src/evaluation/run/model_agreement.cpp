@@ -26,7 +26,7 @@ void expect_type(const std::string& who, const std::string& told, const onnx::Ty
       fmt::format("{} is {} in the manifest, but {} in the network", who, told, to_string(type)));
 }
 
-/// Sizes behind the batch; 0 of the manifest, and an open one of the network, may be any.
+/// Compares sizes after the batch; 0 in the manifest, and an open size in the network, match any.
 bool shapes_agree(const std::vector<std::int64_t>& told, const onnx::Type& type) {
   if (!type.has_shape) return true;
   if (type.dims.size() != told.size() + 1) return false;
@@ -55,8 +55,7 @@ void expect_agreement(const ModelManifest& manifest, const Network& network) {
         std::ranges::find(manifest.inputs, name, &ModelInput::name) != manifest.inputs.end();
     if (!told) {
       throw ValueError(
-          fmt::format("{}: the network has an input '{}', which the manifest does not "
-                      "tell",
+          fmt::format("{}: the network has an input '{}', which the manifest does not describe",
                       who, printable(name)));
     }
   }

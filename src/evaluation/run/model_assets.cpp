@@ -49,7 +49,7 @@ void expect_framework(const ModelManifest& manifest, const std::string& word) {
     if (range == manifest.frameworks.end()) continue;
     const std::string version = version_of(name);
     if (VersionRange::parse(range->second).holds(SemanticVersion::of_framework(version))) continue;
-    throw Unsupported(fmt::format("{} wants {} {}, but here is {}", manifest.reference(), name,
+    throw Unsupported(fmt::format("{} requires {} {}, but here is {}", manifest.reference(), name,
                                   range->second, version));
   }
 }

@@ -16,13 +16,14 @@
 namespace d5::detail {
 namespace {
 
+/// A scenario and the batch sizes that it runs with.
 struct BatchedScenario {
-  EntryChoice scenario;  ///< without its batch
+  EntryChoice scenario;  ///< without the setting `batch`
   std::vector<std::int64_t> batches;
 };
 
-/// The batches of a scenario's cells: its own, those that the evaluation asks for, or 1 where it
-/// asks for one sample after the other. Throws: ValueError for two that differ.
+/// The batch sizes of a scenario's cells: its own `batch`, those of the evaluation, or 1 if the
+/// scenario asks for one sample after the other. Throws: ValueError if the two differ.
 BatchedScenario split_batches(EntryChoice scenario, const std::vector<std::int64_t>& asked) {
   const ScenarioEntry& entry = scenarios().at(scenario.name);
   const auto made = entry.make(scenario.settings);
@@ -40,8 +41,8 @@ BatchedScenario split_batches(EntryChoice scenario, const std::vector<std::int64
   return {std::move(scenario), {own}};
 }
 
-/// Each scenario with each batch, repetition and level of trace. Levels are compared with each
-/// other: they take turns, in an order that is drawn for each.
+/// Each scenario with each batch size, repetition and trace level. Trace levels are compared with
+/// each other, so they take turns, in an order that is drawn for each repetition.
 std::vector<Cell> cells_of(const EvaluationManifest& manifest) {
   std::vector<Cell> cells;
   std::vector<std::int64_t> order(manifest.trace_levels.size());
@@ -51,7 +52,7 @@ std::vector<Cell> cells_of(const EvaluationManifest& manifest) {
       RandomStream random(std::uint64_t(manifest.seed), stream_of("trace levels"));
       for (std::int64_t i = 0; i < manifest.repetitions; ++i) {
         std::iota(order.begin(), order.end(), 0);
-        if (i > 0) random.shuffle(order);  // the first as it was asked
+        if (i > 0) random.shuffle(order);  // the first in the given order
         for (const std::int64_t level : order) {
           cells.push_back({scenario, batch, i, manifest.trace_levels[std::size_t(level)]});
         }
@@ -86,7 +87,7 @@ WorkPiece ModelPieces::accuracy() const {
   const std::int64_t batch = manifest_.batches.front();
   WorkPiece piece = piece_called("accuracy", "top1");
   piece.samples = std::max<std::int64_t>(samples_, 1);
-  EvaluationManifest asked;  // nothing of scenarios
+  EvaluationManifest asked;  // without scenarios
   asked.models = asked_.models;
   asked.frameworks = asked_.frameworks;
   asked.dataset = asked_.dataset;
@@ -136,7 +137,7 @@ WorkPiece ModelPieces::cell(const Cell& cell) const {
     piece.record.conditions["repetition"] = setting(cell.repetition + 1);
     piece.name += fmt::format(" repetition {}", cell.repetition + 1);
   }
-  // As many as its queries, which all cost a predict, as accuracy's samples do.
+  // Counts queries for the progress, which all cost a predict, like accuracy's samples.
   const auto made = scenario_of(cell);
   piece.samples = length_of(*made, manifest_).queries;
   piece.run = [&manifest = manifest_, &options = options_, model = model_, cell,

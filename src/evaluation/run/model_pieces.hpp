@@ -19,7 +19,7 @@ class ModelPieces {
   ModelPieces(const FixedEvaluation& evaluation, std::size_t model, const FixedFramework& framework,
               Conditions told, const EvaluateOptions& options);
 
-  /// Its accuracy, if the evaluation asks for it, and each cell.
+  /// Its accuracy, if the evaluation includes it, and each cell.
   [[nodiscard]] std::vector<WorkPiece> all() const;
   [[nodiscard]] EvaluatedModel& model() const { return *model_; }
 

@@ -32,7 +32,7 @@ const char* word_for(PeakStep::Verdict verdict) {
   return verdict == PeakStep::Verdict::misses ? "misses" : "undecided";
 }
 
-/// One rate that was tried.
+/// The record of one rate that was tried.
 Measurement step_record(const Measurement& record, const PeakStep& step,
                         std::vector<double> latencies, double percentile) {
   Measurement one = record;
@@ -151,8 +151,7 @@ LatencyObjective objective_of_words(const std::string& words) {
                                    : Requirement{.number = "", .at_least = true};
   if (required.at_least || !(required.limit > 0)) {
     throw ValueError(
-        fmt::format("objective '{}': expected a percentile and the latency that it "
-                    "may have, as \"p99<=50ms\"",
+        fmt::format("objective '{}': expected a percentile and a latency bound, as \"p99<=50ms\"",
                     printable(words)));
   }
   return {.percentile = percent / 100, .seconds = required.limit};

@@ -115,7 +115,7 @@ void PipelineServer::prepare_one(const Query& query) {
   complete({task.result()});
 }
 
-/// The line's samples are the ids of tasks, and its answers empty.
+/// The line's samples are the ids of tasks, and its answers are empty.
 AnswerBatch PipelineServer::open_instance(int instance) {
   const auto share = std::make_shared<ThreadShare>(instance_threads_);
   const auto predictor = open_(instance);

@@ -19,25 +19,26 @@
 
 namespace d5::detail {
 
-/// A model behind its pipeline that many ask at once. Each query is prepared by one of the threads
-/// before, waits in the line of a `ServedPredictor` whose instances predict batches, and is
-/// answered by the thread behind: all three at the same time, of different queries.
+/// A model with its pipeline, for concurrent queries. A preparing thread preprocesses each query;
+/// it waits in the line of a `ServedPredictor`, whose instances predict batches; and an answering
+/// thread postprocesses it. All three work at the same time, on different queries.
 ///
-/// What is prepared and not yet predicted is bounded, and so is what is predicted and not answered.
+/// Bounds the queries that are prepared and not predicted, and those that are predicted and not
+/// answered.
 class PipelineServer final : public SystemUnderTest {
  public:
   /// The predictor of one instance, opened on its thread.
   using OpenPredictor = std::function<std::shared_ptr<Predictor>(int instance)>;
   struct Options {
     ServedOptions served = {};
-    int instance_threads = 1;  ///< that an instance computes with
-    int stage_threads = 1;     ///< that prepare
+    int instance_threads = 1;  ///< threads of each instance
+    int stage_threads = 1;     ///< threads that preprocess
   };
-  /// Throws: ValueError for options that do not fit; Unsupported where the system makes no more
-  /// threads; what `open` throws.
+  /// Throws: ValueError for invalid options; Unsupported if the system has no more threads; what
+  /// `open` throws.
   PipelineServer(ModelPipeline& pipeline, std::string name, OpenPredictor open,
                  const Options& options);
-  /// Waits for what is under way; queries that wait are failed.
+  /// Waits for queries in progress; waiting queries fail.
   ~PipelineServer() override;
   PipelineServer(const PipelineServer&) = delete;
   PipelineServer& operator=(const PipelineServer&) = delete;
@@ -68,8 +69,8 @@ class PipelineServer final : public SystemUnderTest {
   std::condition_variable asked_, predicted_, room_;
   std::deque<Query> waiting_;
   std::unordered_map<std::int64_t, AnsweredQuery> tasks_;  ///< by the query's id
-  std::size_t preparing_ = 0;                              ///< on a thread
-  std::size_t prepared_ = 0;                               ///< or there already
+  std::size_t preparing_ = 0;  ///< number of tasks on a preparing thread
+  std::size_t prepared_ = 0;   ///< number of tasks that are prepared
   std::deque<AnsweredQuery> predicted_tasks_;
   bool flushed_ = false, closed_ = false, answered_ = false;
 

@@ -10,8 +10,8 @@
 
 namespace d5::detail {
 
-/// A model behind its pipeline, which answers queries on the thread that asks: `batch` samples at
-/// once where so many are asked for together.
+/// A model with its pipeline, which answers queries on the calling thread, in batches of `batch`
+/// samples if a query has that many.
 class PipelineSystem final : public SystemUnderTest {
  public:
   PipelineSystem(ModelPipeline& pipeline, std::shared_ptr<Predictor> predictor, std::int64_t batch)

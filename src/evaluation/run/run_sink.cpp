@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Empty where nothing is resumed: from a pipe, say.
+/// Empty if the run cannot be resumed, as for a pipe.
 std::string journal_of(const std::string& out) {
   const bool is_kept = !out.empty() && (!fs::exists(out) || fs::is_regular_file(out));
   return is_kept ? ResultJournal::path_beside(out) : "";

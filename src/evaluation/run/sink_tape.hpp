@@ -10,13 +10,13 @@
 
 namespace d5::detail {
 
-/// What a piece tells its sink, kept for the process that it was forked from.
+/// Records a piece's calls of its sink, for the process that it was forked from.
 ///
 ///     SinkTape tape;                      // before the fork
 ///     tape.queries(...); tape.save();     // there
 ///     tape.play(*sink);                   // here
 ///
-/// Records themselves come another way.
+/// Records are passed on in another way.
 class SinkTape final : public EvaluationSink {
  public:
   void evaluation(const EvaluationRun&) override {}

@@ -10,14 +10,14 @@
 
 namespace d5::detail {
 
-/// The system of an evaluation that this machine is.
+/// The system of an evaluation that matches this machine.
 struct SystemChoice {
-  const SystemManifest* system = nullptr;  ///< null: none of them
-  std::string why_not = {};                ///< what this machine has not, of each
+  const SystemManifest* system = nullptr;  ///< null: none
+  std::string why_not = {};                ///< requirements of each that this machine misses
 };
 [[nodiscard]] SystemChoice choose_system(const std::vector<FoundManifest<SystemManifest>>& systems);
 
-/// What its records say of it, and of its price.
+/// Conditions of its records, with its price.
 [[nodiscard]] Conditions told_of(const SystemChoice& choice, const EvaluateOptions& options);
 /// Pieces that run nothing, and are skipped with the reason.
 void skip_all(const std::string& why_not, const EvaluateOptions& options,

@@ -45,8 +45,8 @@ ScenarioOptions timed(const AuditOptions& options, std::int64_t queries) {
   return run;
 }
 
-/// One at a time, a new sample and the one before it again, in turns. What it found; the answers
-/// are those of timed queries.
+/// Asks one sample at a time, in turns a new one and the one before it again. Returns the times;
+/// the answers are those of timed queries.
 ScenarioResult ask_in_turns(SystemUnderTest& system, const AuditOptions& options,
                             std::int64_t samples, Measurement& record) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(system.samples()));
@@ -69,8 +69,8 @@ ScenarioResult ask_in_turns(SystemUnderTest& system, const AuditOptions& options
   }
   const Interval interval = quantile_interval(record.samples, 0.5, 0.999);
   if (interval.high < options.least_ratio) {
-    fail(record, fmt::format("a sample that was asked for before takes {:.3g} [{:.3g}, {:.3g}] of "
-                             "the time of a new one: it is remembered, not computed",
+    fail(record, fmt::format("a repeated sample takes {:.3g} [{:.3g}, {:.3g}] of the time of a new "
+                             "one: the system returns cached results",
                              estimate(record).value, interval.low, interval.high));
   }
   return result;
@@ -103,10 +103,10 @@ void compare_answers(SystemUnderTest& system, const AuditOptions& options,
   }
   const double differ = estimate(record).value;
   if (differ > options.most_different) {
-    fail(record,
-         fmt::format("{:.3g} of the answers differ from those that its accuracy is told by, "
-                     "more than {:.3g}",
-                     differ, options.most_different));
+    fail(
+        record,
+        fmt::format("{:.3g} of the answers differ from those of the accuracy run, more than {:.3g}",
+                    differ, options.most_different));
   }
 }
 
@@ -114,7 +114,7 @@ void compare_answers(SystemUnderTest& system, const AuditOptions& options,
 
 std::vector<Measurement> audit_answers(SystemUnderTest& system, const AuditOptions& options) {
   const std::int64_t samples = std::min(options.samples, system.samples());
-  constexpr std::int64_t kFewest = 12;  // a 99.9% interval of a median needs as many
+  constexpr std::int64_t kFewest = 12;  // a 99.9% interval of a median needs that many
   if (samples < kFewest) {
     throw ValueError(fmt::format("audit: {} samples, expected {} or more", samples, kFewest));
   }

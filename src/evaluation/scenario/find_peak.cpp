@@ -22,7 +22,7 @@ class PeakSearch {
   PeakSearch(const Ask& ask, const PeakOptions& options) : ask_(ask), options_(options) {
     objective_ = std::exchange(options_.run.latency_seconds, 0);
     if (options_.run.percentile == 0) options_.run.percentile = 0.99;
-    // Then some ten queries are expected above the percentile, and its interval has two ends.
+    // Some ten queries are then expected above the percentile, so its interval has two ends.
     const auto least = std::int64_t(std::ceil(10 / (1 - options_.run.percentile)));
     options_.run.least_queries = std::max(options_.run.least_queries, least);
     const bool fits = objective_ > 0 && options_.first_rate > 0 &&
@@ -107,13 +107,13 @@ class PeakSearch {
 
 void PeakOptions::declare(OptionList& options) {
   const OptionRange rate{.above = 0, .unit = "rate"};
-  options.add("first_rate", first_rate, "queries a second at which the search begins", rate);
-  options.add("highest_rate", highest_rate, "the highest rate that is tried", rate);
-  options.add("lowest_rate", lowest_rate, "the lowest rate that is tried", rate);
+  options.add("first_rate", first_rate, "first rate to try, in queries/s", rate);
+  options.add("highest_rate", highest_rate, "highest rate to try", rate);
+  options.add("lowest_rate", lowest_rate, "lowest rate to try", rate);
   options.add("tolerance", tolerance,
-              "the distance between the rate that holds and the one that misses, as a share",
+              "relative distance between the rate that holds and the one that misses",
               {.above = 0, .unit = "share"});
-  options.add("longer", longer, "times that a run which decides nothing is made 4 times as long",
+  options.add("longer", longer, "times that an undecided run is repeated 4 times as long",
               {.least = 0});
 }
 

@@ -29,7 +29,8 @@ std::string bytes_of(const ScenarioResult& result) {
   out.one(result.status);
   out.all(result.reason);
   out.all(detail::to_json(result.conditions).dump());
-  // Behind those that follow from all this: what the scenario found out before it began.
+  // Written after the options that follow from all this: what the scenario found out before it
+  // began.
   const std::size_t following = detail::measurements_of(result).size();
   out.one(result.measurements.size() - following);
   for (std::size_t i = following; i < result.measurements.size(); ++i) {

@@ -12,7 +12,7 @@
 
 namespace d5::detail {
 
-/// Values behind each other as they lie in memory: of one process for another of the same program.
+/// Values one after another in their memory layout, for another process of the same program.
 class ByteWriter {
  public:
   template <class T>
@@ -20,7 +20,7 @@ class ByteWriter {
     static_assert(std::is_trivially_copyable_v<T>);
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
-  /// Anything that has data() and size().
+  /// Writes anything with data() and size().
   template <class Values>
   void all(const Values& values) {
     static_assert(std::is_trivially_copyable_v<std::remove_cvref_t<decltype(*values.data())>>);
@@ -32,7 +32,7 @@ class ByteWriter {
   std::string bytes = {};
 };
 
-/// Reads them in the same order. Throws: IoError where they end before.
+/// Reads them in the same order. Throws: IoError if they end early.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
@@ -60,15 +60,14 @@ class ByteReader {
   std::string_view bytes_;
 };
 
-/// Bytes that a process leaves for the one that it was forked from; kept in memory. Throws:
-/// IoError.
+/// Bytes that a process leaves for its parent; kept in memory. Throws: IoError.
 class SharedBytes {
  public:
   SharedBytes();
   ~SharedBytes();
   SharedBytes(const SharedBytes&) = delete;
   SharedBytes& operator=(const SharedBytes&) = delete;
-  /// In place of what was there.
+  /// Replaces the former bytes.
   void write(std::string_view bytes);
   [[nodiscard]] std::string read() const;
 

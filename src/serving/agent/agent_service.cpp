@@ -15,7 +15,7 @@ namespace d5::detail {
 namespace {
 
 constexpr std::chrono::milliseconds kLapseLook{500};
-constexpr int kSpareThreads = 8;  // that wait for new streams
+constexpr int kSpareThreads = 8;  // threads that wait for new streams
 
 GrpcPlace agent_place(const AgentLinkOptions& options) {
   return {.what = "agents",
@@ -60,7 +60,7 @@ class AgentServing final : public agent::AgentService::Service, public Listening
     try {
       stream.attend();
       return grpc::Status::OK;
-    } catch (const IoError& error) {  // of the database: it may come back
+    } catch (const IoError& error) {  // of the database, which may recover
       return {grpc::StatusCode::UNAVAILABLE, printable_message(error.what())};
     } catch (const std::exception& error) {
       return {grpc::StatusCode::INVALID_ARGUMENT, printable_message(error.what())};
@@ -75,7 +75,7 @@ class AgentServing final : public agent::AgentService::Service, public Listening
     while (!stop.stop_requested()) {
       try {
         (void)hall_.queue.lapse();
-      } catch (const std::exception&) {  // the database is busy or away: soon again
+      } catch (const std::exception&) {  // the database is busy or away: retry soon
       }
       (void)stopped.wait_for(lock, stop, kLapseLook, [] { return false; });
     }

@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kHeartbeat{2000};
-constexpr milliseconds kFirstPause{50}, kLongestPause{2000};  // before a stream is opened again
+constexpr milliseconds kFirstPause{50}, kLongestPause{2000};  // before a stream is reopened
 constexpr std::size_t kMostPem = std::size_t{1} << 20;
 
 std::shared_ptr<grpc::Channel> channel_to(const AgentOptions& options) {
@@ -42,7 +42,7 @@ std::shared_ptr<grpc::Channel> channel_to(const AgentOptions& options) {
   return grpc::CreateCustomChannel(options.server, credentials, arguments);
 }
 
-/// Whether trying again cannot help.
+/// Whether a retry cannot help.
 bool is_refusal(grpc::StatusCode code) {
   return code == grpc::StatusCode::UNAUTHENTICATED || code == grpc::StatusCode::INVALID_ARGUMENT ||
          code == grpc::StatusCode::UNIMPLEMENTED;
@@ -69,7 +69,7 @@ AgentNews news_of(const agent::ToAgent& words) {
 
 using Told = std::function<void(AgentNews)>;  // on other threads, one call at a time
 
-/// What is said on the stream that is open.
+/// Sends on the open stream.
 class Talk {
  public:
   Talk(const AgentOptions& options, std::string facts, std::vector<Lease> kept, Told told)
@@ -91,12 +91,12 @@ class Talk {
   Talk(const Talk&) = delete;
   Talk& operator=(const Talk&) = delete;
 
-  /// Which stream is open: a number for each.
+  /// The number of the open stream.
   [[nodiscard]] std::int64_t stream() {
     const std::lock_guard lock(mutex_);
     return stream_;
   }
-  /// False where none is open, or another one than `stream`.
+  /// Returns false if none is open, or another one than `stream`.
   bool say(const agent::FromAgent& words, std::int64_t stream) {
     const std::lock_guard lock(mutex_);
     return wire_ && is_greeted_ && stream == stream_ && wire_->Write(words);
@@ -153,7 +153,7 @@ class Talk {
     return wire->Finish();
   }
 
-  /// What the server must know of at the next hello.
+  /// News that the server must learn at the next hello.
   void remember(const AgentNews& news) {
     const std::lock_guard lock(mutex_);
     if (news.what == AgentNews::What::welcome) is_greeted_ = true;
@@ -174,7 +174,7 @@ class Talk {
 
   std::unique_ptr<agent::AgentService::Stub> stub_;
   std::string token_, facts_;
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards the following
   std::condition_variable_any pausing_;
   std::vector<Lease> kept_;
   grpc::ClientContext* context_ = nullptr;
@@ -212,7 +212,7 @@ class OpenSession final : public AgentSession {
   bool deliver(const AgentOutcome& outcome, const std::string& file) override {
     agent::FromAgent words;
     Sha256 digest;
-    const std::int64_t stream = talk_.stream();  // all of it goes by one, or none
+    const std::int64_t stream = talk_.stream();  // everything goes through one stream, or nothing
     bool heard = true;
     if (!file.empty()) {
       for_each_piece(file, [&](std::string_view bytes) {

@@ -13,29 +13,29 @@
 
 namespace d5::detail {
 
-/// What the server, or the way to it, has to say.
+/// News from the server, or about the connection to it.
 struct AgentNews {
   enum class What { welcome, work, nothing, gone, taken, broken, refused } what;
   Lease lease = {};       ///< of work, gone and taken
   std::string text = {};  ///< the reason of broken and refused
 };
 
-/// How a part came to its end.
+/// How a part ended.
 struct AgentOutcome {
   enum class End { failed, done, lost } end = End::failed;
   Lease lease = {};
   std::string reason = {};
 };
-/// What its ends are called, in their order.
+/// Names of its ends, in order.
 inline constexpr std::array<std::string_view, 3> kAgentEnds = {"failed", "done", "lost"};
 
-/// An agent's side of its stream: kept open, and opened again whenever it breaks, by a thread of
-/// its own, with a heartbeat.
+/// An agent's side of its stream: a thread of its own keeps it open, reopens it when it breaks, and
+/// sends heartbeats.
 class AgentSession {
  public:
   virtual ~AgentSession() = default;
 
-  // Each is false where the stream is broken: what was said may not have been heard.
+  // These return false if the stream is broken: the message may not have arrived.
   virtual bool ready() = 0;
   virtual bool begun(const Lease& lease) = 0;
   virtual bool progress(const Lease& lease, const std::string& text) = 0;

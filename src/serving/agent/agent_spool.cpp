@@ -31,8 +31,8 @@ AgentOutcome outcome_in(const fs::path& file) {
           reader.text("reason")};
 }
 
-/// A child writes its results without waiting for the disk; they must outlive a power cut no sooner
-/// than the outcome that tells of them.
+/// A child writes its results without flushing the disk; they must be durable before the outcome
+/// that refers to them.
 void sync(const std::string& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   const bool synced = descriptor >= 0 && ::fdatasync(descriptor) == 0;
@@ -111,7 +111,7 @@ void AgentSpool::conclude(const AgentOutcome& outcome) const {
 
 void AgentSpool::remove(const Lease& lease) const {
   std::error_code ignored;
-  // The outcome last: what is half removed is sent again, or removed as half done.
+  // Removes the outcome last: a half-removed attempt is sent again, or removed as unfinished.
   const fs::path path = folder(lease);
   fs::remove(path / kOutcomeFile, ignored);
   fs::remove_all(path, ignored);

@@ -10,21 +10,21 @@
 
 namespace d5::detail {
 
-/// What an agent has of attempts, in files: a folder each, JOB-PART-ATTEMPT, until the server has
-/// kept its outcome. What a dead agent left half done is removed by the next.
+/// An agent's files of attempts: a folder for each, JOB-PART-ATTEMPT, until the server has stored
+/// its outcome. The next agent removes what a dead agent left unfinished.
 class AgentSpool {
  public:
-  /// Throws: IoError where it cannot be made, or another agent uses it.
+  /// Throws: IoError if it cannot be created, or another agent uses it.
   explicit AgentSpool(const std::string& folder);
 
   /// Outcomes that the server has not taken yet.
   [[nodiscard]] std::vector<AgentOutcome> outcomes() const;
-  /// A folder for a new attempt. Throws: FormatError for a name that leads elsewhere.
+  /// Creates a folder for a new attempt. Throws: FormatError for a name that leads elsewhere.
   std::string begin(const Lease& lease) const;
-  /// Writes down how it came out: from now on it outlives the agent.
+  /// Writes the outcome down, durably: it outlives the agent.
   void conclude(const AgentOutcome& outcome) const;
   void remove(const Lease& lease) const;
-  /// The results of an attempt; empty where there are none.
+  /// The results of an attempt; empty if there are none.
   [[nodiscard]] std::string results(const Lease& lease) const;
   [[nodiscard]] std::string folder(const Lease& lease) const;
 

@@ -12,7 +12,7 @@
 namespace d5::detail {
 namespace {
 
-/// How long a change in the queue by another process may go unseen.
+/// Maximum delay until a change in the queue by another process is seen.
 constexpr std::chrono::milliseconds kLookAgain{500};
 
 }  // namespace
@@ -25,7 +25,7 @@ void AgentStream::attend() {
   const std::jthread dispatcher([this](const std::stop_token& stop) {
     try {
       dispatch(stop);
-    } catch (const std::exception&) {  // the database is gone: the agent comes back
+    } catch (const std::exception&) {  // the database is gone: the agent reconnects
       end();
     }
   });
@@ -50,17 +50,17 @@ void AgentStream::greet(const agent::Hello& hello) {
     const std::lock_guard lock(hall_.mutex);
     if (hall_.closing) throw Unsupported("the server stops");
     AgentStream*& present = hall_.present[name_];
-    if (present) present->end();  // from now on it leases nothing more
+    if (present) present->end();  // it leases nothing more
     present = this;
   }
   hall_.queue.publish(facts);
   std::vector<Lease> kept;
   for (const auto& attempt : hello.kept()) kept.push_back(lease_of(attempt));
-  (void)hall_.queue.take_back(name_, kept, "its agent began anew");
+  (void)hall_.queue.take_back(name_, kept, "its agent restarted");
   agent::ToAgent words;
   words.mutable_welcome()->set_protocol(kAgentProtocol);
   say(words);
-  for (const auto& attempt : hello.kept()) {  // that it began may have been said to a dead server
+  for (const auto& attempt : hello.kept()) {  // a dead server may have learned that it began
     has(attempt);
     if (!hall_.queue.begin(lease_of(attempt))) say_gone(attempt);
   }
@@ -132,7 +132,7 @@ void AgentStream::hear(const agent::FromAgent& said) {
     case agent::FromAgent::kOutcome:
       return conclude(said.outcome());
     default:
-      throw FormatError("an agent said what this server does not know");
+      throw FormatError("an agent sent a message that this server does not know");
   }
 }
 
@@ -162,7 +162,7 @@ void AgentStream::conclude(const agent::Outcome& outcome) {
 
 void AgentStream::say(const agent::ToAgent& words) {
   const std::lock_guard lock(writing_);
-  (void)wire_.Write(words);  // where it breaks, the next read ends
+  (void)wire_.Write(words);  // if it breaks, the next read ends
 }
 
 void AgentStream::say_gone(const agent::Attempt& attempt) {

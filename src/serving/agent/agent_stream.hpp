@@ -17,17 +17,17 @@ namespace d5::detail {
 
 class AgentStream;
 
-/// What all streams of a server share.
+/// State that all streams of a server share.
 struct AgentHall {
   JobQueue& queue;
   EvaluationDatabase& results;
   std::mutex results_mutex = {};
-  std::mutex mutex = {};                             ///< of what follows
+  std::mutex mutex = {};                             ///< guards the following
   std::map<std::string, AgentStream*> present = {};  ///< by name: the newest stream of each
   bool closing = false;
 };
 
-/// The server's side of one agent's stream, while it lasts.
+/// The server's side of one agent's stream.
 class AgentStream {
  public:
   using Wire = grpc::ServerReaderWriter<agent::ToAgent, agent::FromAgent>;
@@ -37,8 +37,8 @@ class AgentStream {
   AgentStream(const AgentStream&) = delete;
   AgentStream& operator=(const AgentStream&) = delete;
 
-  /// Until the agent goes, another of its name comes, or the server stops. Throws: FormatError,
-  /// ValueError for what no agent of this d5 says.
+  /// Serves the stream until the agent leaves, another one of its name comes, or the server stops.
+  /// Throws: FormatError, ValueError for messages that no agent of this d5 sends.
   void attend();
   /// Ends it, from another thread.
   void end() { context_.TryCancel(); }
@@ -61,9 +61,9 @@ class AgentStream {
   std::string name_;
   SpoolIntake intake_;
   std::mutex writing_;
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards the following
   bool ready_ = false, told_nothing_ = false;
-  std::vector<agent::Attempt> attempts_;  ///< that it has
+  std::vector<agent::Attempt> attempts_;  ///< attempts that the agent holds
 };
 
 }  // namespace d5::detail

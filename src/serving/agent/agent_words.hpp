@@ -6,9 +6,9 @@
 
 namespace d5::detail {
 
-/// What both sides say first: raised where an older side would misunderstand.
+/// Protocol version in the hello of both sides: raise it if an older side would misunderstand.
 inline constexpr int kAgentProtocol = 2;
-/// Of one message, a manifest's at most.
+/// Size limit of a message, which must fit a manifest.
 inline constexpr int kMostMessageBytes = 64 << 20;
 
 [[nodiscard]] inline agent::Attempt attempt_of(const Lease& lease) {

@@ -8,7 +8,7 @@
 namespace d5::detail {
 namespace {
 
-constexpr std::size_t kMostKept = std::size_t{1} << 20;  // of what it says
+constexpr std::size_t kMostKept = std::size_t{1} << 20;  // of its output
 
 }  // namespace
 
@@ -20,7 +20,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Limits
     process_.emplace(process, [=] { return starter->end_of(process); });
   } else {
     process_.emplace(Program{.words = command,
-                             .variables = {"D5_TOKEN"},  // the agent's alone
+                             .variables = {"D5_TOKEN"},  // for the agent alone
                              .output = output.there.get(),
                              .error = error.there.get(),
                              .ends_with_parent = SIGKILL});

@@ -28,9 +28,9 @@
 namespace d5 {
 namespace {
 
-// A message is one packet: words, a zero after each, with the two streams of a child to start; or
-// the number of one, which asks for its end. The answer is a number.
-// All symbols are bound when the process begins, so that no child does it.
+// A message is one packet: either words, each followed by a zero byte, with the two streams of a
+// child to start; or the id of a child to end. The answer is a number. All symbols are bound at the
+// process's start, so that no child does it.
 constexpr const char* kBindNow = "LD_BIND_NOW";
 constexpr std::size_t kMostOrderBytes = std::size_t{1} << 16;
 using Streams = std::array<int, 2>;  // output, error
@@ -66,7 +66,7 @@ bool send_order(int socket, std::string_view text, const Streams* streams) {
   return sent == ssize_t(text.size());
 }
 
-/// Nothing where the other side is gone. `room` is for the longest.
+/// Returns nothing if the other side is gone. `room` fits the longest message.
 std::optional<Order> receive_order(int socket, std::span<char> room) {
   iovec part{room.data(), room.size()};
   Control control{};
@@ -107,8 +107,8 @@ std::vector<std::string> words_in(std::string_view text) {
   return words;
 }
 
-/// Reads what the evaluation names that a child is to run ("d5 eval run FILE ..."), and holds its
-/// samples. The child says what is wrong with it.
+/// Reads what the evaluation of a child's command names ("d5 eval run FILE ..."), and keeps its
+/// samples. The child reports errors.
 void prepare(const std::vector<std::string>& words) {
   constexpr std::size_t kFile = 3;
   if (words.size() <= kFile || words[1] != "eval" || words[2] != "run") return;
@@ -122,7 +122,7 @@ void prepare(const std::vector<std::string>& words) {
   }
 }
 
-/// In the new child. Its input was the socket.
+/// Runs in the new child. Its standard input was the socket.
 void take_streams(const Streams& streams) {
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
@@ -142,7 +142,7 @@ int start_children(const std::function<int(std::vector<std::string>)>& run) {
   std::vector<char> room(kMostOrderBytes);
   while (const std::optional<Order> order = receive_order(kSocket, room)) {
     if (!order->streams) {
-      int status = SIGKILL;  // of one that there is not
+      int status = SIGKILL;  // for an unknown child
       const pid_t asked = detail::whole_number<pid_t>(order->text).value_or(0);
       while (asked > 0 && ::waitpid(asked, &status, 0) < 0 && errno == EINTR) {
       }
@@ -151,7 +151,8 @@ int start_children(const std::function<int(std::vector<std::string>)>& run) {
     }
     const std::vector<std::string> words = words_in(order->text);
     prepare(words);
-    ::malloc_trim(0);  // once here: each child would, and copy the pages that it goes through
+    ::malloc_trim(
+        0);  // once here, because each child would do it, and copy the pages that it touches
     const pid_t child = detail::fork_in_group();
     if (child == 0) {
       take_streams(*order->streams);
@@ -188,7 +189,7 @@ pid_t ChildStarter::start(const std::vector<std::string>& words, int output, int
 
 int ChildStarter::end_of(pid_t child) {
   if (!send_order(socket_.get(), std::to_string(child), nullptr)) return SIGKILL;
-  return receive_number(socket_.get()).value_or(SIGKILL);  // without it they end
+  return receive_number(socket_.get()).value_or(SIGKILL);  // without the starter they end
 }
 
 }  // namespace detail

@@ -15,11 +15,11 @@
 
 namespace d5::detail {
 
-/// News on their way from one thread to another, which waits for them by poll.
+/// News from other threads for a thread that waits by poll.
 class NewsBox {
  public:
   NewsBox() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (event_ < 0) throw IoError("an agent needs a descriptor, and there are no more");
+    if (event_ < 0) throw IoError("an agent needs a file descriptor, and none is left");
   }
   ~NewsBox() { ::close(event_); }
   NewsBox(const NewsBox&) = delete;
@@ -32,7 +32,7 @@ class NewsBox {
     constexpr std::uint64_t kOne = 1;
     (void)!::write(event_, &kOne, sizeof kOne);
   }
-  /// The next, if there is one.
+  /// The next news, if there is any.
   [[nodiscard]] std::optional<AgentNews> take() {
     const std::lock_guard lock(mutex_);
     std::uint64_t count = 0;

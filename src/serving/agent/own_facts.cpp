@@ -22,8 +22,8 @@ namespace {
 
 constexpr int kPollMilliseconds = 1000;
 
-/// Versions by name, of all frameworks that can be loaded and answer, as a child found them. Of a
-/// child that one of them ended d5's own is left, which is linked in.
+/// Versions by name of all frameworks that can be loaded and work, as a child found them. If a
+/// framework ends the child, only d5's own is left, which is linked in.
 std::map<std::string, std::string> framework_versions(const std::string& program) {
   detail::ChildProcess child({program, "list", "frameworks", "--format", "json", "--quiet"}, {});
   while (!child.has_ended()) {
@@ -49,7 +49,7 @@ std::vector<std::string> frameworks_in_list(const std::string& text) {
   return words;
 }
 
-/// Of d5's models those whose files are all here.
+/// Those of d5's models whose files are all here.
 std::vector<std::string> held_models() {
   std::vector<std::string> held;
   const ArtefactStore store;
@@ -86,7 +86,7 @@ AgentFacts own_facts(const std::string& program, const std::string& name,
   }
   facts.devices.emplace("cpu", machine.cpu);
   const std::vector<std::string> words = frameworks_in_list(offered);
-  const auto known = frameworks();  // d5's own is not among them where nothing has used it
+  const auto known = frameworks();  // d5's own is missing until something uses it
   for (const auto& [name, version] : framework_versions(program)) {
     if (offered != "all" && std::ranges::find(words, name) == words.end()) continue;
     const auto place = std::ranges::find(known, name, &FrameworkInfo::name);

@@ -28,11 +28,11 @@ namespace {
 using detail::AgentNews;
 using detail::AgentOutcome;
 
-constexpr int kLookMilliseconds = 100;    // for a wish to end, and a child's deadline
-constexpr double kProgressSeconds = 0.5;  // before a line of a child is told, and the next
-constexpr double kPatienceSeconds = 10;   // for the server, of an agent that is to end
+constexpr int kLookMilliseconds = 100;    // for an interrupt, and a child's deadline
+constexpr double kProgressSeconds = 0.5;  // between two progress lines of a child
+constexpr double kPatienceSeconds = 10;   // of an ending agent, for the server
 
-/// Why it did not run, by its results; empty where they do not say.
+/// Why it did not run, from its results; empty if they have no reason.
 std::string first_failure(const std::string& database) {
   if (database.empty()) return {};
   try {
@@ -46,7 +46,7 @@ std::string first_failure(const std::string& database) {
   }
 }
 
-/// All that an agent does, on one thread; only news and heartbeats are others'.
+/// The agent's work, on one thread; only news and heartbeats use others.
 class RunningAgent {
  public:
   explicit RunningAgent(const AgentOptions& options)
@@ -83,7 +83,7 @@ class RunningAgent {
     return {all.begin(), all.end()};
   }
 
-  /// Whether one more may run. What is not taken yet counts as if it ran.
+  /// Whether one more may run. Requested work counts as running.
   [[nodiscard]] bool has_room() const {
     const std::int64_t most = options_.once ? 1 : options_.facts.parallel;
     return std::int64_t(runs_.size() + outcomes_.size()) < most;
@@ -127,7 +127,7 @@ class RunningAgent {
         break;
       case AgentNews::What::broken:
         if (std::exchange(connected_, false) || !told_broken_) {
-          say(fmt::format("no server at {} ({}); looking again", options_.server,
+          say(fmt::format("no server at {} ({}); retrying", options_.server,
                           printable_message(news.text)));
         }
         told_broken_ = true;
@@ -147,7 +147,7 @@ class RunningAgent {
       case AgentNews::What::gone:
         if (std::erase_if(runs_,
                           [&](auto& run) { return run.lease.is_same_attempt(news.lease); })) {
-          say(fmt::format("job {} is wanted no more", news.lease.job));
+          say(fmt::format("job {} was cancelled", news.lease.job));
           spool_.remove(news.lease);
         }
         break;
@@ -182,7 +182,7 @@ class RunningAgent {
     }
   }
 
-  /// Null where children are started anew. It is there before the first is wanted.
+  /// Null if children start the program. It exists before the first child is needed.
   const std::shared_ptr<detail::ChildStarter>& starter() {
     if (!starter_ && !options_.starter.empty()) {
       starter_ = std::make_shared<detail::ChildStarter>(options_.starter);
@@ -196,7 +196,7 @@ class RunningAgent {
       return std::make_unique<detail::ChildProcess>(command, limits, starter());
     } catch (const IoError&) {
       if (!starter_) throw;
-      starter_.reset();  // it has ended, and all that it started: another
+      starter_.reset();  // it has ended, with all that it started: start another
     }
     return std::make_unique<detail::ChildProcess>(command, limits, starter());
   }
@@ -209,7 +209,7 @@ class RunningAgent {
     for (const AgentOutcome& outcome : concluded) conclude(outcome);
   }
 
-  /// How it came to its end, if it has.
+  /// How it ended, if it has.
   std::optional<AgentOutcome> looked_at(Run& run) {
     detail::ChildProcess& child = *run.child;
     const double now = now_seconds();
@@ -218,10 +218,10 @@ class RunningAgent {
     if (options_.most_seconds > 0 && now - run.begun > options_.most_seconds) {
       return AgentOutcome{
           AgentOutcome::End::failed, run.lease,
-          fmt::format("it took longer than {} s, and was ended", options_.most_seconds)};
+          fmt::format("it took longer than the limit of {} s", options_.most_seconds)};
     }
     if (child.last_error() != run.progress && now - run.told > kProgressSeconds) {
-      run.progress = child.last_error();  // its output is tables
+      run.progress = child.last_error();  // its stdout has tables
       run.told = now;
       (void)session_->progress(run.lease, printable_message(run.progress));
     }
@@ -247,7 +247,7 @@ class RunningAgent {
   void conclude(const AgentOutcome& outcome) {
     std::erase_if(runs_, [&](auto& run) { return run.lease.is_same_attempt(outcome.lease); });
     outcomes_.push_back(outcome);
-    deliver();  // first: the server takes it while the disk does
+    deliver();  // first: the server works on it meanwhile
     spool_.conclude(outcome);
     say(fmt::format("job {}: {}{}{}", outcome.lease.job,
                     detail::kAgentEnds.at(std::size_t(outcome.end)),

@@ -23,7 +23,7 @@ std::string schema_of(const EvaluationDatabase& database) {
   return text;
 }
 
-/// A file whose tables are views, or have triggers of their own, is not read.
+/// Refuses a file whose tables are views, or have triggers of their own.
 void expect_own_schema(const EvaluationDatabase& database) {
   static const std::string own = [] {
     const ScratchFolder folder("schema");
@@ -44,15 +44,16 @@ void SpoolIntake::add(std::string_view bytes) {
     file_.open(*folder_ / kName, std::ios::binary);
   }
   file_.write(bytes.data(), std::streamsize(bytes.size()));
-  if (!file_) throw IoError("a spool cannot be written where temporary files lie: is it full?");
+  if (!file_)
+    throw IoError("a spool cannot be written to the folder of temporary files: is it full?");
 }
 
 void SpoolIntake::adopt_into(EvaluationDatabase& results, const std::string& as,
                              const std::string& sha256) {
-  if (!folder_) throw FormatError("no spool came");
+  if (!folder_) throw FormatError("no spool arrived");
   file_.close();
   const std::string file = *folder_ / kName;
-  if (sha256_of_file(file) != sha256) throw FormatError("a spool came with another digest");
+  if (sha256_of_file(file) != sha256) throw FormatError("a spool arrived with another digest");
   const auto spool = EvaluationDatabase::open(file, {.access = EvaluationDatabase::Access::read});
   expect_own_schema(*spool);
   const auto runs = spool->runs();

@@ -12,15 +12,15 @@
 
 namespace d5::detail {
 
-/// Results that come as pieces of a database's file, until they are adopted.
+/// Results that arrive as pieces of a database file, until they are adopted.
 class SpoolIntake {
  public:
   /// Throws: IoError; ValueError for more bytes than any evaluation has.
   void add(std::string_view bytes);
-  /// Writes the one run of the file to `results` under the id `as`. Throws: FormatError for bytes
-  /// of another digest, for what is no database of d5's, or has another number of runs.
+  /// Copies the only run of the file to `results` under the id `as`. Throws: FormatError for a
+  /// wrong digest, a file that is no d5 database, or another number of runs.
   void adopt_into(EvaluationDatabase& results, const std::string& as, const std::string& sha256);
-  /// What came is of no use any more.
+  /// Discards what arrived.
   void forget();
 
  private:

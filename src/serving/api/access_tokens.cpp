@@ -73,7 +73,7 @@ std::string random_token() {
   return token;
 }
 
-/// When the file changed last; 0: it is not there.
+/// Time of the file's last change; 0 if it is missing.
 std::int64_t change_of(const std::string& file) {
   struct stat found{};
   if (::stat(file.c_str(), &found) != 0) return 0;
@@ -94,7 +94,7 @@ AccessTokens::AccessTokens(std::string file) : file_(std::move(file)) {
 void AccessTokens::read_if_changed() const {
   const std::int64_t changed = change_of(file_);
   if (changed == changed_) return;
-  by_digest_.clear();  // a file that went away, or that cannot be read, lets nobody in
+  by_digest_.clear();  // a missing or unreadable file lets nobody in
   changed_ = changed;
   if (changed == 0) return;
   for (const Token& one : read_tokens(file_)) by_digest_.emplace(one.sha256, one);
@@ -118,9 +118,9 @@ std::vector<Token> AccessTokens::list() const { return read_tokens(file_); }
 
 std::string AccessTokens::add(const std::string& file, const std::string& name, ServingRole role) {
   if (role == ServingRole::anyone) {
-    throw ValueError("a token for anyone is none; its role is view, run or admin");
+    throw ValueError("a token cannot have the role anyone; use view, run or admin");
   }
-  if (name.empty()) throw ValueError("a token has a name: whose it is");
+  if (name.empty()) throw ValueError("a token needs a name: that of its owner");
   std::filesystem::create_directories(std::filesystem::absolute(file).parent_path());
   const detail::FileLock lock(file + ".lock");
   std::vector<Token> tokens;
@@ -153,7 +153,7 @@ void AccessTokens::remove(const std::string& file, const std::string& name) {
 std::string usual_tokens() {
   const std::filesystem::path database = usual_database();
   if (database.native().find("://") != std::string::npos) {
-    throw ValueError("the usual database is a server: say where the tokens are");
+    throw ValueError("the default database is a server: give the file of the tokens");
   }
   return (database.parent_path() / "tokens.json").string();
 }

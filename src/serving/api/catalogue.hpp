@@ -8,8 +8,8 @@
 
 namespace d5::detail {
 
-/// All manifests of a kind that the server carries; one that is damaged is left out, for it can be
-/// used by nobody.
+/// All manifests of a kind that the server has; damaged ones are left out, because nobody can use
+/// them.
 template <class Manifest>
 [[nodiscard]] std::vector<FoundManifest<Manifest>> carried() {
   std::vector<FoundManifest<Manifest>> all;
@@ -22,7 +22,7 @@ template <class Manifest>
   return all;
 }
 
-/// What a list says of any manifest.
+/// The fields of any manifest in a list.
 template <class Manifest>
 [[nodiscard]] AnswerJson entry_json(const FoundManifest<Manifest>& found) {
   const Manifest& manifest = found.manifest;
@@ -36,7 +36,7 @@ template <class Manifest>
   return json;
 }
 
-/// What lists all manifests of a kind, page by page, each as `entry` has it.
+/// Lists all manifests of a kind, page by page, each as `entry` formats it.
 template <class Manifest>
 [[nodiscard]] auto list_answer(AnswerJson (*entry)(const FoundManifest<Manifest>&)) {
   return [entry](const HttpRequest& request, ServingContext&) {
@@ -53,8 +53,8 @@ template <class Manifest>
   return find_manifest<Manifest>(name);
 }
 
-/// A manifest whole, which its digest is the tag of: whoever has it already is told so.
-/// Throws: NotFound.
+/// A whole manifest, with its digest as the entity tag: a client that has it gets 304. Throws:
+/// NotFound.
 template <class Manifest>
 [[nodiscard]] HttpResponse manifest_answer(const HttpRequest& request, ServingContext&) {
   expect_query(request, {});

@@ -22,7 +22,7 @@ std::int64_t seen_number(const HttpRequest& request) {
   throw ValueError(fmt::format("the last event's id '{}': expected a number", printable(text)));
 }
 
-/// Reads on from event to event.
+/// Continues from event to event.
 class EventStream {
  public:
   EventStream(JobQueue& queue, std::string job, std::int64_t seen, std::stop_token stop)
@@ -53,19 +53,19 @@ class EventStream {
     const auto now = std::chrono::steady_clock::now();
     if (now - said_ < kSilence) return "";
     said_ = now;
-    return ":\n\n";  // a comment: so that nothing between takes the silence for an end
+    return ":\n\n";  // a comment, so that no proxy takes the silence for the end
   }
 
  private:
   JobQueue& queue_;
   std::string job_;
   std::int64_t seen_;
-  std::int64_t mark_ = 0;  ///< of all jobs' events: what was there before the last look
+  std::int64_t mark_ = 0;  ///< number of the newest event of any job at the last look
   std::stop_token stop_;
   std::stop_callback<std::function<void()>> waking_;
   std::string begin_ = "retry: 1000\n\n";
-  bool is_known_over_;    ///< it was when whoever asks began: all its events are there
-  bool is_over_ = false;  ///< all is told
+  bool is_known_over_;    ///< it was over before the request: all its events exist
+  bool is_over_ = false;  ///< everything was sent
   std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
 };
 

@@ -13,7 +13,7 @@
 namespace d5::detail {
 namespace {
 
-/// What the body says of the evaluation: a text, or an object.
+/// The evaluation in the body: a text, or an object.
 std::string manifest_text(const AnswerJson& body) {
   const auto found = body.find("manifest");
   if (found == body.end() || !(found->is_string() || found->is_object())) {
@@ -24,7 +24,7 @@ std::string manifest_text(const AnswerJson& body) {
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
-/// Throws: FormatError for anything but a whole number that 64 bits hold.
+/// Throws: FormatError for anything but a whole number of 64 bits.
 std::int64_t whole_member(const AnswerJson& value, const char* name) {
   const bool fits = value.is_number_unsigned()
                         ? std::in_range<std::int64_t>(value.get<std::uint64_t>())
@@ -99,7 +99,7 @@ JobRequest asked_job(const HttpRequest& request) {
   job.on = asked_agents(body);
   if (const auto found = body.find("constraints"); found != body.end()) {
     JobConstraints more = job_constraints(found->dump(), "constraints");
-    // What the evaluation itself needs stays, unless a closer range is asked for.
+    // Keeps the evaluation's own requirements, unless the request has a narrower range.
     for (const auto& [name, range] : job.constraints.frameworks) {
       more.frameworks.emplace(name, range);
     }

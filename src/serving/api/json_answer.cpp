@@ -14,13 +14,13 @@
 namespace d5::detail {
 namespace {
 
-/// Throws: ValueError for a name that is none of `known`, with the nearest.
+/// Throws: ValueError for a name that is not in `known`, with the nearest.
 void expect_known(const char* kind, const std::string& name,
                   const std::vector<std::string>& known) {
   if (std::ranges::find(known, name) != known.end()) return;
   try {
     throw_unknown_name(kind, name, known);
-  } catch (const NotFound& error) {  // it is the request that is wrong, not its address
+  } catch (const NotFound& error) {  // the request is wrong, not its address
     throw ValueError(error.what());
   }
 }

@@ -15,25 +15,24 @@ using AnswerJson = nlohmann::ordered_json;
 /// Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] HttpResponse json_answer(const AnswerJson& body, int status = 200);
 
-/// A number, or null where JSON has no word for it.
+/// A number, or null if JSON cannot express it.
 [[nodiscard]] AnswerJson finite(double value);
 
 /// The body of a request as an object. Throws: FormatError for anything else.
 [[nodiscard]] AnswerJson asked_object(const HttpRequest& request);
-/// Throws: ValueError for a member that is none of `known`, with the nearest.
+/// Throws: ValueError for a member that is not in `known`, with the nearest.
 void expect_members(const AnswerJson& object, const std::vector<std::string>& known);
-/// A text of an object, or `usual` where it has none of that name. Throws: FormatError for what is
-/// no text.
+/// A text of an object, or `usual` if it is missing. Throws: FormatError for another type.
 [[nodiscard]] std::string text_member(const AnswerJson& object, const std::string& name,
                                       const std::string& usual = {});
 
-/// A whole number of the address. Throws: ValueError for what is none, or out of range.
+/// A whole number from the address. Throws: ValueError for other text, or out of range.
 [[nodiscard]] std::size_t asked_number(const HttpRequest& request, const std::string& name,
                                        std::size_t usual, std::size_t least, std::size_t most);
-/// Throws: ValueError for names in the address that the route does not know, with the nearest.
+/// Throws: ValueError for parameters that the route does not know, with the nearest.
 void expect_query(const HttpRequest& request, const std::vector<std::string>& known);
 
-/// What `?limit=` and `?cursor=` ask for.
+/// The page of `?limit=` and `?cursor=`.
 struct AskedPage {
   std::size_t limit;
   std::string cursor;
@@ -51,7 +50,7 @@ template <class Stored, class ToJson>
   return page_answer(std::move(list), page.next);
 }
 
-/// The page of a list that is there as a whole: its cursor is the number of the next item.
+/// A page of a list in memory: its cursor is the number of the next item.
 template <class Items, class ToJson>
 [[nodiscard]] HttpResponse page_of(const Items& items, const HttpRequest& request,
                                    const ToJson& to_json, std::size_t usual = 50,

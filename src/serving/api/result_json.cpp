@@ -13,7 +13,7 @@
 namespace d5::detail {
 namespace {
 
-/// The members that texts of a filter are read from.
+/// The text members of a filter, by parameter.
 std::vector<std::pair<const char*, std::string RecordFilter::*>> filter_members() {
   return {{"key", &RecordFilter::key},           {"subject", &RecordFilter::subject},
           {"level", &RecordFilter::level},       {"framework", &RecordFilter::framework},

@@ -3,7 +3,7 @@
 
 namespace d5 {
 
-// Generated: one call a file of each folder.
+// Generated: one call per file of each folder.
 namespace route {
 void register_all(Registry<RouteEntry>& registry);
 }

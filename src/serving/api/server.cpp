@@ -17,10 +17,10 @@
 namespace d5::detail {
 namespace {
 
-/// Finds the route of each request, and asks whether whoever sent it may.
+/// Finds the route of each request, and checks that its sender may use it.
 class Router final : public HttpHandler {
  public:
-  /// Without tokens everyone may do everything. Throws: ValueError for routes whose names are none.
+  /// Without tokens everyone may do everything. Throws: ValueError for routes with invalid names.
   Router(ServingContext& context, std::optional<std::string> token_file);
 
   [[nodiscard]] std::optional<HttpResponse> refuse(HttpRequest& head) override;
@@ -37,7 +37,7 @@ class Router final : public HttpHandler {
 
   ServingContext& context_;
   std::optional<AccessTokens> tokens_;
-  std::vector<Path> paths_;  ///< the most exact first
+  std::vector<Path> paths_;  ///< the most specific first
 };
 
 bool is_any(const std::string& segment) { return segment.starts_with('{'); }
@@ -60,7 +60,7 @@ std::vector<std::string> segments_of(const std::string& path) {
   }
 }
 
-/// Texts stand before what stands for any, and both before what stands for all the rest.
+/// Literal parts come before parameters, and both before a part that matches the rest.
 bool is_more_exact(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   const auto rank = [](const std::string& segment) {
     return is_rest(segment) ? 2 : is_any(segment) ? 1 : 0;
@@ -68,7 +68,7 @@ bool is_more_exact(const std::vector<std::string>& a, const std::vector<std::str
   return std::ranges::lexicographical_compare(a, b, {}, rank, rank);
 }
 
-/// The method that a request is answered by: a HEAD is a GET whose body stays here.
+/// The method that answers a request: a HEAD is a GET whose body is not sent.
 std::string method_of(const HttpRequest& request) {
   return request.method == "HEAD" ? "GET" : request.method;
 }
@@ -86,7 +86,7 @@ HttpResponse not_allowed(const Methods& methods) {
   return answer;
 }
 
-/// A page of another server may not make a browser that stands here ask: whoever it is, it says so.
+/// Whether a browser sends the request for another server's page, which its Origin header shows.
 bool comes_from_elsewhere(const HttpRequest& head) {
   const std::string* origin = head.headers.find("origin");
   if (!origin) return false;
@@ -94,7 +94,7 @@ bool comes_from_elsewhere(const HttpRequest& head) {
   return *origin != "http://" + host && *origin != "https://" + host;
 }
 
-/// Whether a route's path has the form of a request's; its parts in braces go to `parameters`.
+/// Whether a route's path matches a request's; parts in braces go to `parameters`.
 bool matches(const std::vector<std::string>& route, const std::vector<std::string>& request,
              std::map<std::string, std::string>& parameters) {
   std::map<std::string, std::string> found;
@@ -185,7 +185,7 @@ HttpResponse Router::answer(const HttpRequest& request) {
     if (name != method) continue;
     try {
       return route->answer(request, context_);
-    } catch (const NotFound& error) {  // what a body or a query names; a path names what is asked
+    } catch (const NotFound& error) {  // a name in the body or the query is unknown, not the path
       return HttpResponse::problem(request.parameters.empty() ? 422 : 404, error.what());
     }
   }

@@ -7,12 +7,12 @@
 
 namespace d5::detail {
 
-/// Cuts a stream into server-sent events. Source: WHATWG HTML, "Server-sent events".
+/// Splits a stream into server-sent events. Source: WHATWG HTML, "Server-sent events".
 class EventLines {
  public:
   using Hear = std::function<void(const std::string& id, const std::string& data)>;
-  /// The next piece, wherever it is cut; calls `hear` with each event that is whole.
-  /// Throws: FormatError for an event of more than 16 MiB.
+  /// Takes the next piece, cut anywhere; calls `hear` with each complete event. Throws: FormatError
+  /// for an event of more than 16 MiB.
   void add(std::string_view piece, const Hear& hear);
 
  private:

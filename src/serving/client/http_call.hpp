@@ -18,16 +18,17 @@ struct HttpCall {
   std::string body = {};
   std::string certificates = {};  ///< PEM file of authorities; empty: the system's
   std::size_t most_bytes = std::size_t{1} << 30;
-  double seconds = 60;  ///< without a byte; 0: any
+  double seconds = 60;  ///< time without a byte; 0: no limit
   Interrupt interrupt = {};
-  /// Of a success: told each piece of the body as it comes, in place of `CallAnswer::body`.
+  /// Receives each piece of a successful answer's body as it arrives, instead of
+  /// `CallAnswer::body`.
   std::function<void(std::string_view)> hear = {};
 };
 
 struct CallAnswer {
   int status = 0;  ///< 0: there was no answer
   std::string body = {};
-  std::string reason = {};  ///< why there was none, or why it broke off; empty: it is whole
+  std::string reason = {};  ///< why there was none, or why it broke off; empty: it is complete
 };
 
 /// Throws: Interrupted, and what `hear` throws.

@@ -74,7 +74,7 @@ Results results_of(const json& run, const json& records) {
     for (const char* name : {"run", "piece", "time", "hostname", "value", "interval"}) {
       record.erase(name);
     }
-    json& samples = record["samples"];  // there is none where nothing was measured
+    json& samples = record["samples"];  // missing if nothing was measured
     if (samples.is_null()) samples = json::array();
     for (json& sample : samples) {
       if (sample.is_null()) sample = "NaN";

@@ -8,12 +8,11 @@
 
 namespace d5::detail {
 
-// What a server's JSON says. Throws: nlohmann::json::exception, NotFound for what is no answer of
-// a server.
+// Readers of a server's JSON. Throws: nlohmann::json::exception, NotFound for other content.
 [[nodiscard]] Job job_of(const nlohmann::json& json);
 [[nodiscard]] JobEvent event_of(const nlohmann::json& json);
 [[nodiscard]] AgentFit fit_of(const nlohmann::json& json);
-/// A run with its records as a results file.
+/// A run with its records, like a results file.
 [[nodiscard]] Results results_of(const nlohmann::json& run, const nlohmann::json& records);
 
 }  // namespace d5::detail

@@ -24,7 +24,7 @@ std::string or_variable(const std::string& given, const char* name) {
   return given.empty() && variable ? variable : given;
 }
 
-/// "host:8500" is meant as http://host:8500.
+/// "host:8500" means http://host:8500.
 std::string server_address(std::string address) {
   if (address.find("://") == std::string::npos) address = "http://" + address;
   while (address.ends_with('/')) address.pop_back();
@@ -35,7 +35,7 @@ std::string server_address(std::string address) {
   return address;
 }
 
-/// What a server said no with.
+/// Throws the error of a refusal.
 [[noreturn]] void throw_problem(int status, const std::string& body) {
   const json problem = json::parse(body, nullptr, false);
   std::string detail = fmt::format("status {}", status);
@@ -50,7 +50,7 @@ std::string server_address(std::string address) {
   throw ValueError(text);
 }
 
-/// One server, asked.
+/// Requests to one server.
 class Asking {
  public:
   Asking(const std::string& address, const ServingClientOptions& options)
@@ -67,7 +67,7 @@ class Asking {
     if (!options_.token.empty()) call.headers.push_back("Authorization: Bearer " + options_.token);
     return call;
   }
-  /// Its answer, if it is none that refuses.
+  /// The answer, if it is not a refusal.
   [[nodiscard]] detail::CallAnswer answer(const detail::HttpCall& call) const {
     auto found = detail::call(call);
     constexpr int kRefused = 300;
@@ -78,7 +78,7 @@ class Asking {
     }
     return found;
   }
-  /// Reads what it says by `read`, whatever that is.
+  /// Parses the answer with `read`, and reports any failure.
   template <class Read>
   [[nodiscard]] auto understood(const std::string& body, const Read& read) const {
     detail::expect_shallow_json(body, "the answer of '" + printable(address_) + "'");
@@ -106,7 +106,7 @@ class Asking {
       if (cursor.empty()) return all;
     }
   }
-  /// A job that a POST asks for.
+  /// The job of a POST request.
   [[nodiscard]] SubmittedJob submitted(const std::string& path, const std::string& body) const {
     const auto found = answer(call_to("POST", path, body));
     constexpr int kCreated = 201;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library d5_grpc shows: this alone.
+// The only symbol that the library d5_grpc exports.
 #include "d5/core/entries/plugin.hpp"
 #include "serving/grpc/grpc_parts.hpp"
 
 namespace d5::detail {
 
-// Each stands beside the class that it makes.
+// Each is defined beside the class that it makes.
 std::unique_ptr<ListeningService> make_agent_service(JobQueue&, const std::string&,
                                                      const AgentLinkOptions&);
 std::unique_ptr<AgentSession> make_agent_session(const AgentOptions&, std::string,

@@ -37,7 +37,7 @@ GrpcListening::GrpcListening(grpc::Service& service, const GrpcPlace& place)
   builder.SetMaxReceiveMessageSize(place.most_message_bytes);
   builder.SetResourceQuota(
       grpc::ResourceQuota("d5 " + place.what).SetMaxThreads(place.most_threads));
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port is one server's
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port belongs to one server
   builder.RegisterService(&service);
   server_ = builder.BuildAndStart();
   if (!server_ || port_ == 0) {

@@ -11,11 +11,11 @@
 
 namespace d5::detail {
 
-/// Where a service of gRPC listens, and within which limits.
+/// Address and limits of a gRPC service.
 struct GrpcPlace {
-  std::string what;  ///< it is for: "agents"
+  std::string what;  ///< purpose: "agents"
   std::string host;
-  int port = 0;                  ///< 0: any that is free
+  int port = 0;                  ///< 0: any free port
   std::string certificate = {};  ///< PEM file with its chain; empty: no TLS
   std::string key = {};          ///< PEM file
   std::string tokens = {};       ///< file of `AccessTokens`; empty: everyone may do everything
@@ -23,19 +23,18 @@ struct GrpcPlace {
   int most_threads = 0;
 };
 
-/// A service of gRPC that listens. What calls it is asked for its token: metadata,
-/// "authorization: Bearer TOKEN".
+/// A listening gRPC service. Callers give their token as metadata, "authorization: Bearer TOKEN".
 class GrpcListening {
  public:
-  /// `service` outlives it. Throws: IoError where it cannot listen or read the certificate;
-  /// ValueError for an address of other machines without TLS and tokens.
+  /// `service` outlives it. Throws: IoError if it cannot listen or read the certificate; ValueError
+  /// for an address of other machines without TLS and tokens.
   GrpcListening(grpc::Service& service, const GrpcPlace& place);
 
   [[nodiscard]] int port() const { return port_; }
   [[nodiscard]] std::string address() const;  ///< HOST:PORT
-  /// What the caller may do; nothing where it tells no token, or one that there is not.
+  /// The caller's role; nullopt without a token, or for an unknown one.
   [[nodiscard]] std::optional<ServingRole> role_of(const grpc::ServerContext& context) const;
-  /// Calls that are under way have two seconds.
+  /// Gives running calls two seconds.
   void stop();
 
  private:

@@ -11,7 +11,7 @@ namespace d5::detail {
 
 const GrpcParts& grpc_parts(const std::string& what) {
   const SystemLibrary library("grpc", what,
-                              "d5 needs gRPC for it (libgrpc++1.51), also where d5 is built "
+                              "d5 needs gRPC for it (libgrpc++1.51), and to be built with it "
                               "(libgrpc++-dev, protobuf-compiler-grpc)");
   const GrpcParts& parts = *library.function<const GrpcParts*()>("d5_grpc_parts")();
   if (std::strcmp(parts.stamp, D5_VERSION_STAMP) == 0) return parts;

@@ -23,7 +23,7 @@ class AgentSession;
 struct AgentNews;
 struct InferenceAddress;
 
-/// A service of gRPC from its beginning until it is stopped.
+/// A gRPC service from its start until it is stopped.
 class ListeningService {
  public:
   virtual ~ListeningService() = default;
@@ -32,8 +32,8 @@ class ListeningService {
   virtual void stop() = 0;
 };
 
-/// All that d5 does over gRPC, whose libraries and what they bring take as long to load as half of
-/// d5: they stand in a library of their own (`d5_grpc`), which is loaded when this is first asked.
+/// All uses of gRPC, which takes as long to load as half of d5. They are in a library of their own
+/// (`d5_grpc`), which is loaded at their first use.
 struct GrpcParts {
   const char* stamp;  ///< D5_VERSION_STAMP
   std::unique_ptr<ListeningService> (*agent_service)(JobQueue& queue, const std::string& database,
@@ -47,8 +47,8 @@ struct GrpcParts {
                                                        const InferenceClientOptions& options);
 };
 
-/// `what` asks for it: "agents". Throws: Unsupported where d5 was built without gRPC, or its
-/// libraries are not there any more.
+/// `what` is the purpose: "agents". Throws: Unsupported if d5 was built without gRPC, or its
+/// libraries are missing.
 [[nodiscard]] const GrpcParts& grpc_parts(const std::string& what);
 
 }  // namespace detail

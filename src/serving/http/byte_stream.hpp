@@ -9,30 +9,31 @@
 
 namespace d5::detail {
 
-/// A connection's bytes, plain or through TLS, of one thread. Another may shut the socket down at
-/// any time, which ends what waits.
+/// The bytes of a connection, plain or by TLS, for one thread. Another thread may shut the socket
+/// down at any time, which ends waiting calls.
 ///
-/// Not Asio's streams: each connection has a thread that calls with a deadline, and Asio has
-/// deadlines for asynchronous calls alone. Requests are parsed by Beast (`RequestParser`).
+/// Asio's streams do not replace it: each connection has a thread that calls with a deadline, and
+/// Asio has deadlines for asynchronous calls only. Beast parses the requests (`RequestParser`).
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  /// At least one byte, but no more than there is room for; 0: the other side is done, or it is
-  /// past `deadline` (s, of `now_seconds`), or the connection broke.
+  /// Reads at least one byte, at most as many as fit. Returns 0 if the other side is done,
+  /// `deadline` (s, of `now_seconds`) is past, or the connection broke.
   [[nodiscard]] virtual std::size_t read(std::span<char> room, double deadline) = 0;
-  /// All of it. False: the connection broke, or nothing was taken for `seconds`.
+  /// Writes everything. Returns false if the connection broke, or nothing was taken for `seconds`.
   virtual bool write(std::string_view bytes, double seconds) = 0;
-  /// Whether the other side went away.
+  /// Whether the other side disconnected.
   [[nodiscard]] virtual bool is_gone() = 0;
 };
 
-/// Waits until a descriptor can be read or written. False: `deadline` is past, or it broke.
+/// Waits until a descriptor can be read or written. Returns false if `deadline` is past, or it
+/// broke.
 [[nodiscard]] bool wait_for(int descriptor, short events, double deadline);
 
-/// Of a connected socket that does not block, which outlives it.
+/// The stream of a connected, non-blocking socket, which outlives it.
 [[nodiscard]] std::unique_ptr<ByteStream> plain_stream(int socket);
 
-/// What a server shows to prove who it is. Thread safety: all functions.
+/// A server's certificate. Thread safety: all functions.
 class TlsIdentity {
  public:
   /// Throws: IoError for files that cannot be read, or do not belong together.
@@ -40,7 +41,7 @@ class TlsIdentity {
   ~TlsIdentity();
   TlsIdentity(const TlsIdentity&) = delete;
   TlsIdentity& operator=(const TlsIdentity&) = delete;
-  /// Shakes hands; null where that fails, or is not done by `deadline`.
+  /// Performs the handshake; returns null if it fails, or is not done by `deadline`.
   [[nodiscard]] std::unique_ptr<ByteStream> accept(int socket, double deadline) const;
 
  private:

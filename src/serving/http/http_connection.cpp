@@ -16,8 +16,8 @@
 namespace d5::detail {
 namespace {
 
-/// Reads what is still on its way, for a while: a connection that is closed with bytes unread is
-/// reset, and what was sent before is lost with it.
+/// Drains input for a while: closing a connection with unread bytes resets it, and loses what was
+/// sent before.
 void drain(ByteStream& stream) {
   constexpr double kSeconds = 1;
   constexpr int kMostReads = 1024;
@@ -27,7 +27,7 @@ void drain(ByteStream& stream) {
   }
 }
 
-/// Piece by piece, as they come. False: the other side went away.
+/// Sends pieces as they come. Returns false if the other side disconnected.
 bool send_stream(ByteStream& stream, const HttpResponse& response, ResponseForm::Stream form,
                  const ConnectionContext& context) {
   const bool chunks = form == ResponseForm::Stream::chunks;
@@ -35,8 +35,7 @@ bool send_stream(ByteStream& stream, const HttpResponse& response, ResponseForm:
     std::optional<std::string> piece;
     try {
       piece = response.stream();
-    } catch (
-        const std::exception&) {  // the head is sent: all that can be said is that it broke off
+    } catch (const std::exception&) {  // the head is sent, so an error can only break off
       return false;
     }
     if (!piece) return chunks && stream.write("0\r\n\r\n", context.options.send_seconds);
@@ -50,7 +49,7 @@ bool send_stream(ByteStream& stream, const HttpResponse& response, ResponseForm:
   return false;
 }
 
-/// `refuse` and `answer`, whatever they throw.
+/// Calls `refuse` and `answer`, and turns exceptions into answers.
 template <class Call>
 auto guarded(const Call& call) -> decltype(call()) {
   try {
@@ -65,7 +64,7 @@ class Exchange {
   Exchange(ByteStream& stream, RequestParser& parser, const ConnectionContext& context)
       : stream_(stream), parser_(parser), context_(context) {}
 
-  /// One request and its answer. False: the connection ends.
+  /// Serves one request. Returns false if the connection ends.
   bool run(bool first) {
     if (const auto end = parser_.read_head(first)) return finish(*end);
     std::optional<HttpResponse> refusal = guarded([&]() -> std::optional<HttpResponse> {

@@ -10,35 +10,35 @@
 
 namespace d5::detail {
 
-/// What a connection belongs to.
+/// State that connections share.
 struct ConnectionContext {
   HttpHandler& handler;
   const HttpServerOptions& options;
-  const std::set<std::string>& names;  ///< that `Host` may have, in small letters
+  const std::set<std::string>& names;  ///< valid names in `Host`, in lower case
   std::string peer;
   std::stop_token stop;
 };
 
-/// Reads requests and writes answers until either side ends it.
+/// Reads requests and writes answers until either side ends the connection.
 void serve_connection(ByteStream& stream, const ConnectionContext& context);
 
-/// How an answer goes over the wire.
+/// How an answer is sent.
 struct ResponseForm {
-  enum class Body { sent, left_out } body = Body::sent;         ///< a HEAD leaves it out
-  enum class After { next, end } after = After::next;           ///< the connection goes on, or ends
-  enum class Stream { chunks, plain } stream = Stream::chunks;  ///< HTTP/1.0 knows no chunks
+  enum class Body { sent, left_out } body = Body::sent;  ///< left out for a HEAD
+  enum class After { next, end } after = After::next;    ///< the connection continues, or ends
+  enum class Stream { chunks, plain } stream = Stream::chunks;  ///< HTTP/1.0 has no chunks
 };
-/// All of an answer but its stream.
+/// The text of an answer, without its stream.
 [[nodiscard]] std::string response_text(const HttpResponse& response, const ResponseForm& form);
 
-/// Of ASCII, whatever the locale is.
+/// Lower case for ASCII, independent of the locale.
 [[nodiscard]] constexpr char small_letter(char c) {
   return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
 }
 [[nodiscard]] std::string small_letters(std::string text);
 
-/// Whether a `Host` line names this server: an address in digits, which no other's name was
-/// pointed at, or one of `names`.
+/// Whether a `Host` line names this server: a numeric address, which DNS cannot redirect, or one of
+/// `names`.
 [[nodiscard]] bool is_own_host(const std::string& host, const std::set<std::string>& names);
 
 }  // namespace d5::detail

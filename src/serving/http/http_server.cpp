@@ -129,7 +129,7 @@ class HttpServer::Listening {
 
   void stop() {
     stop_.request_stop();
-    ::shutdown(socket_.get(), SHUT_RDWR);  // wakes whoever waits for it
+    ::shutdown(socket_.get(), SHUT_RDWR);  // wakes waiting calls
     if (accepting_.joinable()) accepting_.join();
     std::unique_lock lock(mutex_);
     shut_all(SHUT_RD);
@@ -197,7 +197,7 @@ class HttpServer::Listening {
   }
 
   void serve(Connection& one, const std::string& peer) {
-    sigset_t pipe;  // OpenSSL writes where nobody reads any more
+    sigset_t pipe;  // OpenSSL may write to a closed socket
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
@@ -209,7 +209,7 @@ class HttpServer::Listening {
       if (stream) {
         detail::serve_connection(*stream, {handler_, options_, names_, peer, stop_.get_token()});
       }
-    } catch (const std::exception&) {  // such as memory that is out: this connection alone ends
+    } catch (const std::exception&) {  // such as out of memory: this connection alone ends
     }
     ::shutdown(one.socket.get(), SHUT_RDWR);
     const std::scoped_lock lock(mutex_);

@@ -17,7 +17,7 @@ namespace d5::detail {
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
-/// A message as Beast reads it: strict about what ends a head, and how long a body is.
+/// A message as Beast parses it: strict about the end of a head, and the length of a body.
 class RequestParser::Message {
  public:
   explicit Message(const HttpServerOptions& limits) {
@@ -25,7 +25,7 @@ class RequestParser::Message {
     parser.body_limit(limits.most_body_bytes);
     parser.eager(false);
   }
-  /// Parses what it can, and takes it off `pending`.
+  /// Parses as much as possible, and removes it from `pending`.
   beast::error_code put(std::string& pending) {
     beast::error_code error;
     const std::size_t taken =

@@ -11,7 +11,7 @@
 
 namespace d5::detail {
 
-/// Reads one request of a connection after the other, within limits.
+/// Reads the requests of a connection one after the other, within limits.
 class RequestParser {
  public:
   RequestParser(ByteStream& stream, const HttpServerOptions& limits);
@@ -23,16 +23,16 @@ class RequestParser {
   struct End {
     std::optional<HttpResponse> answer = {};
   };
-  /// The next head; `first` of a connection.
+  /// Reads the next head; `first`: it is the connection's first.
   [[nodiscard]] std::optional<End> read_head(bool first);
-  /// Of the head that was read, without its body. Throws: FormatError for an address that is none.
+  /// The request of the head, without its body. Throws: FormatError for an invalid address.
   [[nodiscard]] HttpRequest request() const;
   [[nodiscard]] bool keeps_alive() const;
   [[nodiscard]] bool knows_chunks() const;  ///< HTTP/1.0 does not
   [[nodiscard]] bool has_body() const;
-  /// Whether the other side waits for a word before it sends its body.
+  /// Whether the client waits for "100 Continue" before it sends its body.
   [[nodiscard]] bool expects_continue() const;
-  /// Nothing: all of it is in `body`.
+  /// Returns nullopt if all of it is in `body`.
   [[nodiscard]] std::optional<End> read_body(std::string& body);
 
  private:
@@ -45,7 +45,7 @@ class RequestParser {
   std::unique_ptr<Message> message_;
 };
 
-/// Takes an address apart: path, segments, query. Throws: FormatError.
+/// Splits an address into path, segments and query. Throws: FormatError.
 void read_target(std::string_view target, HttpRequest& request);
 
 }  // namespace d5::detail

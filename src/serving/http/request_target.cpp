@@ -42,7 +42,7 @@ std::string decoded(std::string_view text, Plus plus) {
   return plain;
 }
 
-/// Calls `part` with what lies between separators.
+/// Calls `part` with the text between separators.
 template <class Part>
 void split(std::string_view text, char separator, const Part& part) {
   for (;;) {

@@ -13,7 +13,7 @@
 namespace d5::detail {
 namespace {
 
-/// What every answer says, unless it says otherwise: it is nobody else's to show, run or keep.
+/// Default headers of every answer: other sites may not frame, run or cache it.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kUsualHeaders = {{
     {"Cache-Control", "no-store"},
     {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
@@ -22,7 +22,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kUsualHea
     {"X-Content-Type-Options", "nosniff"},
 }};
 
-/// Nothing that came from elsewhere ends a line.
+/// Removes line ends from values of foreign origin.
 std::string header_value(const std::string& value) {
   std::string safe = value;
   std::ranges::replace_if(safe, [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }, ' ');

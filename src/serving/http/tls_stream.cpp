@@ -71,7 +71,7 @@ class TlsStream final : public ByteStream {
   }
 
  private:
-  /// What a call that did not succeed waits for; 0: nothing, it failed.
+  /// The event for which a failed call must wait; 0: it failed for good.
   [[nodiscard]] short event_of(int result) const {
     const int error = SSL_get_error(ssl_, result);
     ERR_clear_error();

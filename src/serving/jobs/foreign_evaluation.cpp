@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// How a file is made is told to people, and never run; where it lies is read.
+/// The command that makes a file is only shown to people; its address is read.
 void expect_no_place(const ModelManifest& model, const std::string& who) {
   for (const ManifestAsset& asset : model.assets) {
     for (const std::string& url : asset.urls) {
@@ -36,7 +36,7 @@ void expect_each_foreign(const json& all, const char* name, const std::string& w
 
 void expect_foreign(const std::string& canonical, const std::string& who) {
   if (!is_fixed_evaluation(canonical)) {
-    throw FormatError(fmt::format("{} holds no evaluation with all that it names", who));
+    throw FormatError(fmt::format("{} is not an evaluation with all that it names", who));
   }
   try {
     json all = json::parse(canonical);

@@ -5,9 +5,9 @@
 
 namespace d5::detail {
 
-/// An evaluation with all that it names (`FixedEvaluation::canonical`) that came over a network
-/// names no code and no place of this machine. Throws: FormatError, with `who` in front, for one
-/// that does, or is none.
+/// Checks that an evaluation from a network (`FixedEvaluation::canonical`) names no code and no
+/// place of this machine. Throws: FormatError, with `who` at its front, if it does, or is no
+/// evaluation.
 void expect_foreign(const std::string& canonical, const std::string& who);
 
 }  // namespace d5::detail

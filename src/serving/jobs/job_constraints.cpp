@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// "framework torch is 2.3.0, and >=2.4 is asked for", or nothing.
+/// "framework torch is 2.3.0, but >=2.4 is required", or an empty text.
 std::string framework_missing(const std::string& name, const std::string& range,
                               const AgentFacts& facts) {
   const auto found = facts.frameworks.find(name);
@@ -27,9 +27,9 @@ std::string framework_missing(const std::string& name, const std::string& range,
   try {
     const auto version = SemanticVersion::of_framework(found->second.version);
     if (VersionRange::parse(range).holds(version)) return {};
-  } catch (const FormatError&) {  // a version that is no number holds no range
+  } catch (const FormatError&) {  // a version that is no number is in no range
   }
-  return fmt::format("framework {} is {}, and {} is asked for", name,
+  return fmt::format("framework {} is {}, but {} is required", name,
                      printable(found->second.version), range);
 }
 
@@ -105,7 +105,7 @@ std::string why_not(const JobConstraints& constraints, const AgentFacts& facts) 
   lacks(
       !constraints.architecture.empty() && constraints.architecture != facts.architecture,
       fmt::format("its architecture is {}, not {}", facts.architecture, constraints.architecture));
-  const std::int64_t cores = facts.cores / facts.parallel;  // of each part that runs at once
+  const std::int64_t cores = facts.cores / facts.parallel;  // for each part that runs at once
   const std::int64_t memory_bytes = facts.memory_bytes / facts.parallel;
   const std::string shared =
       facts.parallel == 1 ? "" : fmt::format(" for each of {} at once", facts.parallel);
@@ -129,11 +129,11 @@ std::string why_not(const JobConstraints& constraints, const AgentFacts& facts) 
     }
   }
   if (constraints.most_per_hour > 0 && facts.price_per_hour <= 0) {
-    reasons.emplace_back("its price is not told");
+    reasons.emplace_back("its price is unknown");
   }
   if (constraints.most_per_hour > 0) {
     lacks(facts.price_per_hour > constraints.most_per_hour,
-          fmt::format("it costs {} an hour, and {} is the most", facts.price_per_hour,
+          fmt::format("it costs {} an hour, but at most {} is allowed", facts.price_per_hour,
                       constraints.most_per_hour));
   }
   return fmt::format("{}", fmt::join(reasons, "; "));

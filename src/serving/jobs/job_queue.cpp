@@ -18,7 +18,7 @@
 namespace d5 {
 namespace {
 
-/// How many agents run a job that says "one" or a number; 0: all.
+/// Number of agents for a job that says "one" or a number; 0: all.
 std::int64_t count_in(const std::string& on) {
   constexpr std::int64_t kMost = 10000;
   if (on == "one") return 1;
@@ -29,7 +29,7 @@ std::int64_t count_in(const std::string& on) {
       fmt::format("a job runs on 'one', 'all' or a number of agents, not on '{}'", printable(on)));
 }
 
-/// The agents that a job of "all" is for.
+/// The agents for a job with "all".
 std::vector<std::string> fitting(const std::vector<AgentFit>& fits) {
   std::vector<std::string> names, others;
   for (const AgentFit& fit : fits) {
@@ -42,7 +42,7 @@ std::vector<std::string> fitting(const std::vector<AgentFit>& fits) {
     }
   }
   if (!names.empty()) return names;
-  throw Unsupported(others.empty() ? "no agent has come yet; 'd5 agent run' starts one"
+  throw Unsupported(others.empty() ? "no agent has connected yet; 'd5 agent run' starts one"
                                    : fmt::format("no agent fits: {}", fmt::join(others, ", ")));
 }
 
@@ -68,7 +68,7 @@ SubmittedJob JobQueue::submit(const JobRequest& request) {
   return store_->write([&] {
     auto& sql = *store_->connection;
     const std::string id = new_run_id();
-    // Locks the counter: whoever asks for the same at once waits here until this one is kept.
+    // Locks the counter: concurrent identical submissions wait here until this one is stored.
     const std::int64_t number = store_->count("job");
     const auto there = store_->jobs(
         "WHERE request = $1 AND state NOT IN ('failed', 'cancelled', 'quarantined')", {asked});
@@ -104,7 +104,7 @@ SubmittedJob JobQueue::retry(const std::string& id, const std::string& owner) {
   Job before = job(id);
   if (!is_over(before.state) || before.state == JobState::done) {
     throw ValueError(
-        fmt::format("job '{}' is {}: what failed, was cancelled or quarantined is tried again",
+        fmt::format("job '{}' is {}: only failed, cancelled and quarantined jobs can be retried",
                     printable(id), name_of(before.state)));
   }
   return submit({.manifest = std::move(before.manifest),
@@ -135,7 +135,7 @@ std::optional<Lease> JobQueue::lease(const std::string& agent) {
   return store_->write([&]() -> std::optional<Lease> {
     auto& sql = *store_->connection;
     const auto table = sql.query(
-        // In this order of tables SQLite goes by the index of open jobs, and stops at the first.
+        // With this order of tables SQLite uses the index of open jobs, and stops at the first.
         "SELECT p.job, p.number FROM job j CROSS JOIN job_fit f CROSS JOIN job_part p WHERE "
         "j.state IN ('queued', 'leased', 'running') AND f.demand = j.demand AND f.agent = $1 AND "
         "f.reason = '' AND p.job = j.id AND p.state = 'queued' AND p.wanted IN ('', $1) AND NOT "
@@ -209,7 +209,7 @@ bool JobQueue::finish(const Lease& lease, JobState state, const std::string& rea
     if (!store_->lock_job(lease.job)) return false;
     Job job = store_->job(lease.job, Store::Detail::moving);
     JobPart* const part = store_->held(job, lease);
-    if (!part) {  // what was told before is told again by who did not hear the answer
+    if (!part) {  // a sender that missed the answer repeats its message
       if (lease.part < 0 || lease.part >= std::int64_t(job.parts.size())) return false;
       const JobPart& over = job.parts[std::size_t(lease.part)];
       return over.attempt == lease.attempt && over.agent == lease.agent && over.state == state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked about jobs, and what agents tell of themselves.
+// Queries about jobs, and agents' reports.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace d5 {
 namespace {
 
-/// How long another process's event may go unseen by one that waits.
+/// Maximum delay until a waiting process sees another process's event.
 constexpr std::chrono::milliseconds kLook{250};
 
 std::int64_t number_of_cursor(const std::string& cursor) {
   if (const auto number = detail::whole_number<std::int64_t>(cursor)) return *number;
-  throw ValueError(fmt::format("'{}' is no cursor; use the one that a page names as its next",
-                               printable(cursor)));
+  throw ValueError(
+      fmt::format("'{}' is no cursor; use the `next` of an earlier page", printable(cursor)));
 }
 
 std::string joined_states(const std::vector<JobState>& states) {
@@ -119,7 +119,7 @@ void JobQueue::publish(const AgentFacts& facts) {
   const std::string json = to_json(facts);
   store_->write([&] {
     auto& sql = *store_->connection;
-    store_->lock_submitting();  // the job that is asked for now is held against these facts, too
+    store_->lock_submitting();  // jobs submitted now are matched against these facts, too
     sql.change(
         "INSERT INTO agent (name, facts, heartbeat) VALUES ($1, $2, $3) ON CONFLICT (name) DO "
         "UPDATE SET facts = excluded.facts, heartbeat = excluded.heartbeat",
@@ -132,7 +132,7 @@ void JobQueue::publish(const AgentFacts& facts) {
           "DO UPDATE SET reason = excluded.reason",
           {std::get<std::string>(row.at(0)), facts.name, why_not(constraints, facts)});
     }
-    store_->told = true;  // those that wait look whether something is for it
+    store_->told = true;  // wakes waiting agents, so that they look for new work
     return true;
   });
 }

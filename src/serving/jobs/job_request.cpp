@@ -9,13 +9,13 @@
 namespace d5 {
 namespace {
 
-/// Bounds that hold all: ">=2.4 <3 >=2.6".
+/// The intersection of bounds: ">=2.4 <3 >=2.6".
 std::string joined(const std::string& range, const std::string& other) {
   if (range.find(other) != std::string::npos) return range;
   return range + (range.empty() ? "" : " ") + other;
 }
 
-/// What all models want of a framework.
+/// Required versions of a framework over all models.
 std::string range_for(const std::string& framework, const FixedEvaluation& evaluation) {
   std::string all;
   for (const auto& model : evaluation.models) {
@@ -39,7 +39,8 @@ JobRequest job_request(const FixedEvaluation& evaluation) {
       request.constraints.frameworks[name] = range;
     }
   }
-  if (evaluation.systems.size() != 1) return request;  // of several one will do: its child tells
+  if (evaluation.systems.size() != 1)
+    return request;  // with several, one must match, which the child checks
   const SystemManifest& system = evaluation.systems.front().manifest;
   request.constraints.architecture = system.architecture;
   request.constraints.cores = system.cores;

@@ -43,7 +43,7 @@ JobState state_of(const std::vector<JobPart>& parts) {
 }  // namespace detail
 
 std::string run_of_part(const std::string& job, std::int64_t part) {
-  constexpr std::size_t kDigits = 32;  // as `new_run_id`
+  constexpr std::size_t kDigits = 32;  // as in `new_run_id`
   return detail::sha256(fmt::format("{}/{}", job, part)).substr(0, kDigits);
 }
 
@@ -92,7 +92,7 @@ double JobQueue::Store::lead() const {
 }
 
 void JobQueue::Store::heed_set_clock() {
-  constexpr double kNoticed = 1;  // s; a clock that is only slewed stays below from look to look
+  constexpr double kNoticed = 1;  // s; a slewed clock stays below between two looks
   const double found = lead();
   if (std::abs(found - ahead) > kNoticed) opened = now();
   ahead = found;
@@ -226,7 +226,7 @@ std::vector<StandingAgent> JobQueue::Store::agents() {
       "SELECT a.facts, a.heartbeat, p.job FROM agent a LEFT JOIN job_part p ON p.agent = a.name "
       "AND p.state IN ('leased', 'running') ORDER BY a.name, p.job");
   std::vector<StandingAgent> agents;
-  std::int64_t parts = 0;  // that the last one has
+  std::int64_t parts = 0;  // of the last agent
   for (const auto& row : table.rows) {
     StandingAgent agent{.facts = agent_facts(text_in(row, 0), "database"), .job = text_in(row, 2)};
     const bool is_next = agents.empty() || agents.back().facts.name != agent.facts.name;
@@ -234,7 +234,7 @@ std::vector<StandingAgent> JobQueue::Store::agents() {
     if (!agent.job.empty()) ++parts;
     if (const auto* heard = std::get_if<double>(&row.at(1))) agent.heartbeat = *heard;
     if (parts >= agent.facts.parallel) agent.state = StandingAgent::State::busy;
-    if (std::abs(now() - agent.heartbeat) > options.lapse_seconds) {  // or before it was set back
+    if (std::abs(now() - agent.heartbeat) > options.lapse_seconds) {  // or the clock was set back
       agent.state = StandingAgent::State::silent;
     }
     if (is_next) {

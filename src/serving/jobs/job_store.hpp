@@ -12,26 +12,26 @@
 
 namespace d5 {
 
-/// The tables of jobs, and what all transitions share. One transaction a transition: it locks the
-/// job first, then its parts, and writes its events last.
+/// The tables of jobs, and the common parts of all transitions. Each transition is one transaction:
+/// it locks the job first, then its parts, and writes its events last.
 class JobQueue::Store {
  public:
   Store(std::unique_ptr<detail::SqlConnection> connection, JobQueue::Options options);
 
   [[nodiscard]] double now() const { return options.clock ? options.clock() : system_clock(); }
 
-  /// How far it is ahead of a clock that nobody sets.
+  /// Offset of the clock to the monotonic one.
   [[nodiscard]] double lead() const;
-  /// Where the clock was set since: all agents count as heard now.
+  /// Detects whether the clock was set since: if so, all agents count as alive now.
   void heed_set_clock();
 
-  /// Reads, alone. Several reads see one state only within `write`.
+  /// Runs one read. Several reads see one state only within `write`.
   template <class Work>
   auto read(const Work& work) {
     const std::lock_guard lock(mutex);
     return work();
   }
-  /// Does all of it or nothing, then wakes those that wait for events.
+  /// Runs `work` completely or not at all, then wakes waiting calls.
   template <class Work>
   auto write(const Work& work) {
     const std::lock_guard lock(mutex);
@@ -42,14 +42,14 @@ class JobQueue::Store {
     return result;
   }
 
-  // Within a call of `read` or `write`:
-  /// Until the end of the transaction nobody else changes that job. False: there is none.
+  // Call within `read` or `write`:
+  /// Locks the job until the end of the transaction. Returns false if there is none.
   [[nodiscard]] bool lock_job(const std::string& job);
-  /// Until the end of the transaction no job is submitted.
+  /// Blocks submissions until the end of the transaction.
   void lock_submitting();
   enum class Detail {
     whole,
-    moving  ///< what its steps ask: without title and constraints, whose texts take long to read
+    moving  ///< for transitions: without title and constraints, which take long to read
   };
   [[nodiscard]] std::vector<Job> jobs(const std::string& where, const detail::SqlRow& parameters,
                                       Detail detail = Detail::whole);
@@ -57,17 +57,17 @@ class JobQueue::Store {
   [[nodiscard]] std::vector<StandingAgent> agents();
   [[nodiscard]] std::vector<AgentFit> fits(const JobConstraints& constraints);
   [[nodiscard]] std::int64_t newest_event();
-  /// The next number of that counter: in order, as its row is locked until the transaction ends.
+  /// The next number of the counter, whose row is locked until the transaction ends.
   [[nodiscard]] std::int64_t count(const std::string& counter);
-  /// The job's state from its parts, then the event.
+  /// Updates the job's state from its parts, then adds the event.
   void tell(const Job& job, const JobPart* part, const std::string& agent, const std::string& text);
-  /// The part of a lease if it is held still.
+  /// The part of a lease, if it is still held.
   [[nodiscard]] JobPart* held(Job& job, const Lease& lease) const;
-  /// Writes what of a part may change.
+  /// Writes the changeable columns of a part.
   void save(const std::string& job, const JobPart& part);
 
-  // Transactions of their own:
-  /// The part goes back to the queue, or to quarantine. False where it is held no more.
+  // Run in transactions of their own:
+  /// Returns the part to the queue, or to quarantine. Returns false if it is not held any more.
   bool lose(const Lease& lease, const std::string& reason);
   [[nodiscard]] std::int64_t lose_all(const std::string& agent, const std::vector<Lease>& kept,
                                       const std::string& reason);
@@ -75,7 +75,7 @@ class JobQueue::Store {
   std::unique_ptr<detail::SqlConnection> connection;
   JobQueue::Options options;
   double opened;
-  double ahead;  ///< of the clock that nobody sets
+  double ahead;  ///< of the monotonic clock
   std::mutex mutex;
   std::condition_variable changed;
   bool told = false;        ///< this transaction wrote events
@@ -88,7 +88,7 @@ class JobQueue::Store {
 namespace detail {
 /// Seconds since 1970 as ISO 8601, UTC, to the millisecond.
 [[nodiscard]] std::string iso_time(double seconds);
-/// What a job amounts to by its parts.
+/// The state of a job with these parts.
 [[nodiscard]] JobState state_of(const std::vector<JobPart>& parts);
 }  // namespace detail
 

@@ -6,12 +6,12 @@
 
 namespace d5::detail {
 
-/// `command` as a shell reads it back, and behind it what is quoted already.
+/// `command` quoted for a shell, followed by text that is quoted already.
 [[nodiscard]] std::string shell_line(const std::vector<std::string>& command,
                                      const std::string& quoted = {});
 
-/// Runs a program, found as a shell finds it, and waits: what it says on stdout.
-/// Throws: Unsupported where it is not there; IoError with what it says on stderr where it fails.
+/// Runs a program, found on the search path, and waits. Returns its stdout. Throws: Unsupported if
+/// it does not exist; IoError with its stderr if it fails.
 [[nodiscard]] std::string output_of(const std::vector<std::string>& command);
 
 }  // namespace d5::detail

@@ -46,7 +46,7 @@ TEST_CASE("an evaluation is printed with accuracy, latency and cost, and its loc
   CHECK(locked.status == 0);
   CHECK_THAT(locked.out, Contains("for a million") && Contains("verdict"));  // the last table's
   CHECK_THAT(run_d5("eval run --queries 3 --locked " + lock).err,
-             Contains("says what is run and how"));
+             Contains("fixes what runs and how"));
   toy.write_model("deviation: 128", "deviation: 127");
   const auto drifted = run_d5("eval run --locked " + lock);
   CHECK(drifted.status == 2);
@@ -128,7 +128,7 @@ TEST_CASE("Ctrl-C ends LoadGen's run as any other, and says how to go on") {
       run.end(SIGINT, [&] { return Contains("latency").match(d5::testing::content_of(printed)); });
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 130);
-  CHECK_THAT(d5::testing::content_of(toy / "said"), Contains("--resume goes on from here"));
+  CHECK_THAT(d5::testing::content_of(toy / "said"), Contains("--resume continues from here"));
   const d5::Results results = d5::read_results(out);
   REQUIRE(results.run);
   CHECK(results.run->pieces.size() == 1);  // what was done before

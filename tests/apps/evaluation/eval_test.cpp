@@ -40,7 +40,7 @@ TEST_CASE("any command's results can be kept, with --out or without") {
   const auto history = run_d5("eval history" + folder.database);
   CHECK(history.status == 0);
   CHECK_THAT(history.out, Contains("Relu 4") && Contains("Relu 5"));
-  // What is in the file is what is kept: importing it is no other run.
+  // The file has what the database has: importing it adds no run.
   CHECK(run_d5("eval import " + (folder / "r.json") + folder.database).status == 0);
   CHECK(run_d5("eval query --sql \"SELECT COUNT(*) AS n FROM run\" --format csv" + folder.database)
             .out == "n\r\n2\r\n");

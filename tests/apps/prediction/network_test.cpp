@@ -25,7 +25,7 @@ TEST_CASE("network show simulates all-reduces on a network") {
   REQUIRE(rows.size() == 2);
   for (const auto& row : rows) {
     const double n = std::stod(row.at("ranks").get<std::string>());
-    // Of a step the latency, both ends' 2 us, and the bytes of a part.
+    // Time of a step: the latency, both ends' 2 us, and the bytes of a part.
     const double step = 25e-6 + 2 * 2e-6 + 8e6 / n / 1.1e9;
     // 1e-3: what a rank does at one end hides under the bytes of another step.
     CHECK(std::stod(row.at("seconds").get<std::string>()) ==

@@ -103,7 +103,7 @@ TEST_CASE("what real ranks take stands beside what was predicted") {
     if (record.conditions.at("ranks") == "2") CHECK(record.samples.front() > 2e-3);
   }
   CHECK(measured == 2);
-  // Two launches of one copy and of two, which the cluster's curve has been told as well.
+  // Two launches of one copy and of two, which the cluster's curve uses as well.
   const auto kept = [&](const std::string& which) {
     return read_training_profile(folder / ("profile-lenet-batch-2-" + which + ".json"));
   };
@@ -138,7 +138,7 @@ TEST_CASE("profiles and networks are kept, and a trace shows measured above pred
   CHECK(predicted);
   CHECK(std::filesystem::exists(folder / "kept/profile-lenet-batch-2-2.json"));
   CHECK(std::filesystem::exists(folder / "kept/network-this-machine-2.yaml"));
-  // Of another number of threads they are no help.
+  // They do not apply to another number of threads.
   const auto other = run_d5(command + " --threads 2");
   CHECK(other.status == 2);
   CHECK_THAT(other.err, Catch::Contains("1 threads, not 2"));

@@ -36,7 +36,7 @@ TEST_CASE("a server that others reach without tokens does not begin") {
   CHECK_THAT(open.err, Contains("d5 token add") && Contains("TLS"));
   CHECK_THAT(run_d5("serve --bind 8500" + database).err, Contains("expected HOST:PORT"));
   CHECK_THAT(run_d5("serve --isolate 0 --memory 1GiB" + database).err,
-             Contains("--memory is of processes of their own"));
+             Contains("--memory limits the processes of models"));
 }
 
 struct ProcessState {
@@ -96,7 +96,7 @@ TEST_CASE("a server that is not there is said so") {
   CHECK(list.status == 2);
   CHECK_THAT(list.err, Contains("is 'd5 serve' running there?"));
   CHECK_THAT(run_d5("job list --server gopher://x").err, Contains("expected http://HOST:PORT"));
-  CHECK_THAT(run_d5("agent run --server http://127.0.0.1:9").err, Contains("behind 'agents:'"));
+  CHECK_THAT(run_d5("agent run --server http://127.0.0.1:9").err, Contains("after 'agents:'"));
   CHECK_THAT(run_d5("eval run lenet --locked x.json --server 127.0.0.1:9").err,
              Contains("leave out --server"));
 }

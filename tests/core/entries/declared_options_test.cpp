@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What options that are told once become: a list, a command line, and back.
+// Options that are declared once: as a list, on a command line, and back.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>

@@ -135,7 +135,7 @@ void ask_for_all(Framework& framework, std::array<void*, sizeof...(N)>& parts,
 
 }  // namespace
 
-// What it proves, it proves under the thread sanitizer.
+// Meaningful under the thread sanitizer.
 TEST_CASE("threads that ask for a part at the same time get one part") {
   constexpr std::size_t kThreads = 4, kParts = 32;
   add_framework("shared", "1", [](Framework&) {});

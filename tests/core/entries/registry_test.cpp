@@ -56,7 +56,7 @@ TEST_CASE("a registry lists its entries by name, and may be filled while it is m
   CHECK(sum == 3);
 }
 
-// What it proves, it proves under the thread sanitizer; elsewhere a lost entry may show.
+// Meaningful under the thread sanitizer; elsewhere only a lost entry may show.
 TEST_CASE("threads may add and find at the same time, and references stay good") {
   constexpr int kThreads = 4, kEach = 200;
   Registry<std::string> words("word");

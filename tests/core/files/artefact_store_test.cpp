@@ -40,7 +40,7 @@ struct OwnStore : testing::TemporaryFolder {
   [[nodiscard]] Asset abc(std::vector<std::string> urls = {}) const {
     return {.name = "abc.bin", .urls = std::move(urls), .bytes = 3, .sha256 = kDigestOfAbc};
   }
-  /// What `content` is known by, which lies at an address.
+  /// Publishes `content` at an address.
   [[nodiscard]] Asset published(const std::string& name, const std::string& content) const {
     write_file(*this / name, content);
     return {.name = name,

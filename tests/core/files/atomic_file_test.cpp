@@ -109,7 +109,7 @@ TEST_CASE("what a killed writer left is removed by the next one, and nothing els
   REQUIRE(WIFSIGNALED(status));
   CHECK(folder.files() == 1);
   const fs::path left = fs::directory_iterator(folder.path())->path();
-  // Of another file, of a living process, of another machine, and of nobody.
+  // Leftovers of another file, of a living process, of another machine, and without an owner.
   const std::string name = left.filename();
   const std::string gone = std::to_string(writer), init = "1";
   std::string living = name, other_machine = name;

@@ -173,7 +173,7 @@ TEST_CASE("what was left of a file that is packed otherwise is thrown away") {
 TEST_CASE("a checksum may be of the file as it is, packed or not") {
   const DownloadFolder folder;
   write_file(folder / "file", kPackedAbc);
-  // By sha256sum.
+  // Digest computed by sha256sum.
   const Download packed{
       .urls = {folder.url("file")},
       .sha256 = "a058a4f3405f909f3a49df0cb75d96198d371ae7913e5ef6b8114a382746ee5a",

@@ -15,7 +15,7 @@ using namespace std::string_literals;
 
 namespace {
 
-/// Of a number, the most significant byte first.
+/// A number in big-endian bytes.
 std::string big_endian(std::uint32_t value, int bytes) {
   std::string text;
   for (int i = bytes - 1; i >= 0; --i) text += char(value >> (8 * i) & 0xff);

@@ -44,7 +44,7 @@ std::string little_endian(std::uint32_t value, int count) {
   for (; count > 0; --count, value >>= 8) result += char(value & 255);
   return result;
 }
-/// With the headers of Windows 3.
+/// A BMP file with Windows 3 headers.
 std::string bmp(std::int32_t width, std::int32_t height, int depth, int compression,
                 const std::string& palette, const std::string& pixels) {
   return "BM" + little_endian(0, 8) + little_endian(std::uint32_t(54 + palette.size()), 4) +

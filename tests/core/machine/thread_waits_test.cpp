@@ -20,7 +20,7 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-/// What a system says, in a folder of its own.
+/// A fake of the system's files, in a folder of its own.
 class SaidBySystem : testing::TemporaryFolder {
  public:
   explicit SaidBySystem(const Files& files = {}) {

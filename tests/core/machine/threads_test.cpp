@@ -169,7 +169,7 @@ TEST_CASE("a thread with a share computes on as many threads of its own") {
   const int before = threads();
   set_threads(3);
   std::atomic<int> faults = 0;
-  // As many pieces as threads meet inside the loop: they run at once, on threads of their own.
+  // As many pieces as threads meet inside the loop, so all threads run at once.
   const auto meet = [&](int count) {
     std::atomic<int> inside = 0;
     std::mutex mutex;

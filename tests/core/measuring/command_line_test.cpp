@@ -12,7 +12,7 @@ using namespace d5;
 
 namespace {
 
-/// What a shell takes the words of `line` for, each in brackets.
+/// The words of `line` as a shell parses them, each in brackets.
 std::string read_by_shell(const std::string& line) {
   const std::string command = "printf '[%s]' " + line;
   FILE* pipe = popen(command.c_str(), "r");

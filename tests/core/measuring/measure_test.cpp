@@ -16,7 +16,7 @@ using testing::wait;
 
 namespace {
 
-/// That very object, for one subject.
+/// A choice of this very object, for one subject.
 MetricChoice given(std::shared_ptr<Metric> metric) {
   return {[metric] { return metric; }};
 }

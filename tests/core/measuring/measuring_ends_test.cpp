@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ends a measurement before its time.
+// Measurements that end early.
 #include <catch2/catch.hpp>
 
 #include "d5/core/errors/error.hpp"

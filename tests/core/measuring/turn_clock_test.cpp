@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
-/// How often it runs, where the n-th run takes `seconds[n]`, and the last ones as the last of them.
+/// The number of runs, if the n-th one takes `seconds[n]`, and later ones the last of these.
 std::size_t runs_of(const std::vector<double>& seconds, double shortest) {
   double now = 100;
   std::size_t runs = 0;

@@ -30,7 +30,7 @@ class Reach {
   Memory& memory_;
 };
 
-/// What a context points to, taken out of it when the work is queued.
+/// The values of a context, copied when the work is queued.
 struct Values {
   explicit Values(std::span<const Value* const> pointers) {
     for (const Value* value : pointers) values.push_back(value ? *value : Value());

@@ -40,7 +40,7 @@ class Memory {
     return {seen, [this](void* p) { release(static_cast<std::byte*>(p)); }};
   }
 
-  /// Where the device itself finds what d5 knows as `seen`. Throws: DeviceError.
+  /// The device's own address of what d5 knows as `seen`. Throws: DeviceError.
   [[nodiscard]] std::byte* real(const void* seen) {
     const std::lock_guard lock(mutex_);
     const auto* address = static_cast<const std::byte*>(seen);

@@ -206,7 +206,7 @@ TEST_CASE("ratios to several bases say which in their series") {
 TEST_CASE("a framework has one colour and one place in the order, in all plots of a page") {
   Measurement of_torch = ratio("a", 0.5), of_openvino = ratio("a", 2);
   of_openvino.framework = "openvino";
-  // As they are measured, the ratios begin with another one than the times.
+  // In order of measurement, the ratios begin with another framework than the times.
   const Report report = report_of({timed("a", "reference", 1), timed("a", "torch", 0.5),
                                    timed("a", "openvino", 2), of_openvino, of_torch});
   const auto plots = plots_of(report);
@@ -283,7 +283,7 @@ TEST_CASE("a sweep behind a case's for is drawn over its names, though each case
   CHECK(xs == std::vector<double>{8, 16, 64});
   const auto names = names_of(plots);
   CHECK(std::ranges::count(names, "time-over-n") == 1);
-  // What no subject varies in, and what is no identity, is no axis.
+  // A condition that no subject varies, or that is no identity, is no axis.
   for (const char* other : {"time-over-threads", "time-over-seed"}) {
     CHECK(std::ranges::find(names, other) == names.end());
   }

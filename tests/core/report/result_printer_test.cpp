@@ -151,7 +151,7 @@ TEST_CASE("rows come as they are measured, below titles that came with the first
         "Relu 8          time         1.045 ms  [1.030, 1.060]  passed\n");
   CHECK(printer.add({printed_time("Relu 1000x1000", "forward", 2)}) ==
         "Relu 1000x1000  time          2.090 s  [2.060, 2.120]  passed\n");
-  // What differs where no column tells it begins a block that has one.
+  // A difference that no column shows begins a new block with such a column.
   CHECK(printer.add({printed_time("Relu 8", "backward")}) ==
         "\n"
         "framework reference; device cpu; threads 2; samples 30\n"

@@ -60,7 +60,7 @@ TEST_CASE("records of ratios are summed up in a sentence each pass") {
         Sentences{"forward: onednn is 2 [2, 2] times as fast as swift, and the fastest of 3"});
   CHECK(ratio_sentences({ratio_of(4, "onednn", "swift"), ratio_of(2, "torch", "swift")}) ==
         Sentences{"forward: swift is 2 [2, 2] times as fast as torch, and the fastest of 3"});
-  // Of two subjects in one framework the base is a subject.
+  // With two subjects in one framework, the base is a subject.
   CHECK(ratio_sentences({ratio_of(0.5, "swift", "resnet-18")}) ==
         Sentences{"forward: lenet is 2 [2, 2] times as fast as resnet-18"});
   Measurement doubted = ratio_of(0.5, "torch", "swift");

@@ -33,7 +33,7 @@ TEST_CASE("a scenario is compared with itself, whatever its steady state began w
   CHECK(pairs[1].ratio == 2);
   CHECK(missing_results(a, {{}, {latency(1, "server", ""), latency(1, "offline", "")}}).size() ==
         1);
-  // Where each has one, it is what the user compares.
+  // If each file has one such record, the user compares these.
   const Results offline{{}, {latency(2, "offline", "")}}, server{{}, {latency(4, "server", "")}};
   REQUIRE(differences(offline, server).size() == 1);
   CHECK(differences(offline, server)[0].name == "scenario");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands below a table speaks for each row that names it.
+// Notes below a table apply to each row that names them.
 #include "core/results/result_notes.hpp"
 
 #include <catch2/catch.hpp>

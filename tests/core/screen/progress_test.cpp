@@ -8,7 +8,7 @@ using namespace d5;
 
 namespace {
 
-/// What was written into a temporary file, which is closed.
+/// The content of a temporary file, which is closed.
 std::string content_of(std::FILE* file) {
   std::rewind(file);
   std::string text(4096, '\0');
@@ -17,7 +17,7 @@ std::string content_of(std::FILE* file) {
   return text;
 }
 
-/// What a piece of work prints that advances once each `seconds` of a made-up clock.
+/// The output of work that advances once per `seconds` of a fake clock.
 std::string printed(bool terminal, double seconds, int steps, std::int64_t total,
                     const std::string& note = "") {
   std::FILE* file = std::tmpfile();

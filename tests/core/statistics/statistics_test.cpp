@@ -205,8 +205,8 @@ TEST_CASE("critical values of the rank test are those of the published tables") 
 }
 
 TEST_CASE("the rank test of many samples, with ties, is the corrected normal approximation") {
-  // By hand: 30 zeros and 30 ones against 60 ones: U = 30 * 60 / 2 = 900, mean 1800; ties of 30 and
-  // 90 samples; variance = 60 * 60 / 12 * (121 - (30^3 - 30 + 90^3 - 90) / (120 * 119)).
+  // Computed by hand: 30 zeros and 30 ones against 60 ones: U = 30 * 60 / 2 = 900, mean 1800; ties
+  // of 30 and 90 samples; variance = 60 * 60 / 12 * (121 - (30^3 - 30 + 90^3 - 90) / (120 * 119)).
   std::vector<double> a(60, 1.0);
   std::fill(a.begin(), a.begin() + 30, 0.0);
   const std::vector<double> b(60, 1.0);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kRows = 2000, kColumns = 10;
 
-/// What is said of `kRows` rows of `kColumns` numbers of one stream, each changed by `change`.
+/// The complaint about `kRows` rows of `kColumns` numbers of one stream, each changed by `change`.
 std::string complaint_of(const std::function<double(double u, int row, int column)>& change) {
   RandomStream random(1);
   Uniformity draws;

@@ -88,7 +88,7 @@ TEST_CASE("what is no archive of arrays is refused with the name of the array") 
   CHECK_THROWS_WITH(read_npz(path), Contains("array 'x' twice"));
   write_archive(path, {{"x.npy", "\x93NUMPY"}});
   CHECK_THROWS_WITH(read_npz(path), Contains("bad.npz/x.npy"));
-  // What numpy.savez writes of an array of objects: dtype '|O', then a pickle.
+  // numpy.savez writes an array of objects as dtype '|O' and a pickle.
   std::string pickled = array;
   pickled.replace(pickled.find("<f4"), 3, "|O\'");
   write_archive(path, {{"x.npy", pickled}});

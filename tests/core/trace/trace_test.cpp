@@ -16,7 +16,7 @@ using namespace d5;
 
 namespace {
 
-/// What `work` leaves on a trace.
+/// The trace of `work`.
 template <class Work>
 Timeline traced(const Work& work, const TraceOptions& options = {}) {
   Trace::start(options);

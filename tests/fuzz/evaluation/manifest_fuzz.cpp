@@ -50,7 +50,7 @@ const std::vector<std::string>& sound() {
     for (const char* name : {"models/centerface", "models/efficientnet-lite0"}) {
       all.push_back(read_file(D5_SOURCE_DIR "/data/" + std::string(name) + ".yaml"));
     }
-    // Of two hundred samples a few do.
+    // A few of the two hundred samples suffice.
     const std::string dataset = read_file(D5_SOURCE_DIR "/data/datasets/imagenet-sample.yaml");
     all.push_back(dataset.substr(0, dataset.find("- {file: n01614925")));
     return all;
@@ -58,7 +58,7 @@ const std::vector<std::string>& sound() {
   return manifests;
 }
 
-/// With one line taken away, twice, indented otherwise or somewhere else.
+/// A copy with one line removed, repeated, indented differently or moved.
 std::string with_other_lines(const std::string& text, RandomStream& random) {
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < text.size();) {

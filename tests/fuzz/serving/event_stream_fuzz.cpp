@@ -38,7 +38,7 @@ OverJob& over_job() {
   return job;
 }
 
-/// What a client is told that has seen `word`.
+/// The events for a client that has seen `word`.
 Events told_behind(const std::string& word) {
   HttpRequest request;
   request.headers.add("Last-Event-ID", word);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a connection of the server brings: heads, addresses, bodies in one piece and in chunks. The
-// requests are the same, wherever the stream is cut.
+// Input of a server's connection: heads, addresses, bodies in one piece and in chunks. The requests
+// are the same, wherever the stream is cut.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -45,8 +45,8 @@ class Pieces final : public d5::detail::ByteStream {
   std::size_t most_;
 };
 
-/// All requests as a text. Of how they end no more than that: who goes away in the midst of one may
-/// be told why it is none, or nothing.
+/// All requests as a text, without the details of their end: a client that leaves in the middle of
+/// one may receive the reason of a refusal, or nothing.
 std::string told(const std::string& bytes, std::size_t most) {
   const HttpServerOptions limits{.most_head_bytes = 512, .most_body_bytes = 100};
   Pieces stream(bytes, most);

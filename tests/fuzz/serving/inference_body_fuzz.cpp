@@ -34,7 +34,7 @@ const std::vector<d5::detail::InferenceBody>& sound() {
   return bodies;
 }
 
-/// What both read of JSON and bytes they write so that it is read again.
+/// Writes a message and reads it again, as JSON or bytes.
 template <class Message, class Read, class Write>
 std::string read_again(const Message& message, const Read& read, const Write& write) {
   const d5::detail::InferenceBody once = write(message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What asks a server for an evaluation: read, or refused. What was read is asked for again by its
+// Requests for evaluations are read or refused. A request that was read is submitted again as its
 // own text.
 #include <nlohmann/json.hpp>
 

@@ -134,7 +134,7 @@ TEST_CASE("a time whose result is zeros, or the same for other inputs, is mistru
   using Catch::Contains;
   CHECK_THAT(reason("Mul 4 {0,0,0,0}"), Contains("the result is all zeros"));
   CHECK_THAT(reason("Softmax 8x1"), Contains("the result is the same for other inputs"));
-  // What does not look at values, gives no reals, or was given its values, is not judged by them.
+  // Operators that ignore values, give no reals, or have given values are not judged by them.
   for (const char* line : {"Relu 64", "Shape 2x3", "Greater 4 4", "ConstantOfShape int64:{2,2}",
                            "Relu {-1,-2}", "NonZero 2x2"}) {
     INFO(line);

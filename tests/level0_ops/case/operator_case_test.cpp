@@ -69,7 +69,7 @@ TEST_CASE("behind an arrow stands what is expected of the outputs") {
   CHECK(one.expected[0].tensor().span<float>()[1] == 6);
   CHECK(one.inputs.size() == 2);
   CHECK(parse_case("Add 2 2").expected.empty());
-  // As many outputs as are expected; one that is not judged has no value.
+  // The case has as many outputs as are expected; one that is not judged has no value.
   const OperatorCase split = parse_case("Split {1,2,3} -> - int64:2{2,3}");
   CHECK(split.node.outputs.size() == 2);
   CHECK(split.expected[0].kind() == ValueKind::none);

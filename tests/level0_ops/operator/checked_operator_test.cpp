@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX's schema says of a node is held against it where it becomes an operator.
+// ONNX's schema checks a node when it becomes an operator.
 #include <fmt/format.h>
 
 #include <algorithm>

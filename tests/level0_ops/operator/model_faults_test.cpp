@@ -53,7 +53,7 @@ const ModelFault kFaults[] = {{"Div",
 
 void expect_none(const onnx::Model& model) { expect_no_fault(model, kFaults, "mine", "1.0"); }
 
-/// What "negating" compiles: -x.
+/// The model that "negating" compiles: -x.
 class Negated final : public CompiledModel {
  public:
   void run(std::span<const Value* const> inputs, std::span<Value* const> outputs) override {

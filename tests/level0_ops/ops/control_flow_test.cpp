@@ -121,7 +121,7 @@ TEST_CASE("Loop feeds its results back, stacks the rest, and ends") {
   CHECK(number(results[0]) == 4);
   CHECK(numbers(results[1]) == std::vector<float>{1, 2});
 
-  // Without an iteration the variable is what it was.
+  // Without an iteration the variable keeps its value.
   CHECK(number(run("Loop", services, {Value(), Tensor::scalar(false), one}, 1)[0]) == 1);
 }
 

@@ -15,11 +15,11 @@ TEST_CASE("MatMulIntegerToFloat gives its sums in the unit of both scales") {
 }
 
 TEST_CASE("DynamicQuantizeMatMul quantizes A in its own range") {
-  // Of {0, 255} the unit is 1: nothing is rounded.
+  // For {0, 255} the unit is 1: nothing is rounded.
   const std::string line = "com.microsoft.DynamicQuantizeMatMul 1x2{0,255} uint8:2x1{1,2} {0.5} ";
   CHECK(result_of(line) == Floats{255});
   CHECK(result_of(line + "uint8:{1} {1}") == Floats{128.5f});
-  // Of {1, 510} it is 2: 0.5 is rounded to 0.
+  // For {1, 510} it is 2: 0.5 is rounded to 0.
   CHECK(result_of("com.microsoft.DynamicQuantizeMatMul 1x2{1,510} uint8:2x1{100,1} {1}") ==
         Floats{510});
 }

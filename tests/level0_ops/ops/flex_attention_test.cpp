@@ -5,7 +5,7 @@
 using namespace d5;
 using Floats = std::vector<float>;
 
-// What its graphs do, ONNX's own cases test: a line has none.
+// ONNX's own cases test its graphs: a line has none.
 
 TEST_CASE("FlexAttention without graphs is Attention") {
   const std::string inputs = "Attention 1x4x3x2 1x2x5x2 1x2x5x3";

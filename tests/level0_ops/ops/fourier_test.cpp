@@ -88,10 +88,10 @@ TEST_CASE("onesided and inverse together give a real signal back") {
   const std::string half = "DFT float64:1x3x2{10,0,-2,2,-2,0} ";
   CHECK(shape_of(half + "inverse=1 onesided=1") == "1x4x1");
   check_values(half + "inverse=1 onesided=1", {1, 2, 3, 4});
-  // Of an odd length the last bin has a twin: 10 + 2 (-2) + 2 (-2) first.
+  // At an odd length the last bin has a twin: 10 + 2 (-2) + 2 (-2) first.
   CHECK(result_of<double>(half + "int64:scalar{5} inverse=1 onesided=1").at(0) ==
         Approx((10 - 4 - 4) / 5.0));
-  // What a real signal cannot have counts as zero: the imaginary part of its mean.
+  // The imaginary part of its mean, which a real signal cannot have, counts as zero.
   check_values("DFT float64:1x2x2{4,9,0,0} inverse=1 onesided=1", {2, 2});
 }
 

@@ -27,7 +27,7 @@ TEST_CASE("bytes hold several elements, the first in the low bits, around the mi
   // 0x21 is {1, 2}, 0xf8 {8, 15}
   const std::string table = kName + "uint8:2x1{33,248} int64:{0,1} 2x1{1,10} ";
   CHECK(result_of(table + "block_size=16") == Floats{-7, -6, 0, 70});
-  // Of the byte of zero points the low bits count: 3 and 5.
+  // The low bits of the byte of zero points count: 3 and 5.
   CHECK(result_of(table + "uint8:2x1{195,5} block_size=16") == Floats{-2, -1, 30, 100});
   // 0xe4 is {0, 1, 2, 3}
   CHECK(result_of(kName + "uint8:1x1{228} int64:{0} 1x1{1} block_size=16 bits=2") ==

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What normalizes, of numbers whose squares, differences or inverses the element type does not
-// hold. All values are closed forms.
+// Normalizing operators with numbers whose squares, differences or inverses overflow the element
+// type. All values are closed forms.
 #include <cmath>
 
 #include "tests/level0_ops/run_case.hpp"

@@ -17,7 +17,7 @@ const std::string kMeanAttention = "com.microsoft.Attention 1x3x1{1,3,8} 1x3{0,0
 TEST_CASE("com.microsoft's Attention projects its input to queries, keys and values") {
   CHECK(result_of(kMeanAttention + "num_heads=1") == Floats{4, 4, 4});
   CHECK(result_of(kMeanAttention + "{0,0,10} num_heads=1") == Floats{14, 14, 14});
-  // Of {ln 3, 0} against a query of 1: weights 3/4 and 1/4.
+  // Keys {ln 3, 0} against a query of 1: weights 3/4 and 1/4.
   const auto y = result_of(
       "com.microsoft.Attention 1x2x2{1.0986123,1,0,5} 2x3{0,1,0,0,0,1} {1,0,0} "
       "num_heads=1");

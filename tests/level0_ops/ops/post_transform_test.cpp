@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the models of ai.onnx.ml do last, by ONNX's text: the transform applies to the scores, and
+// Post-transforms of ai.onnx.ml's models, by ONNX's text: the transform applies to the scores, and
 // the label is the top class.
 #include <fmt/format.h>
 

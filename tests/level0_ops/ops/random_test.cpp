@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators that draw random numbers draw is held against its distribution. Streams are
-// fixed, so that a test that passes once passes always.
+// Random operators are compared with their distributions. Streams are fixed, so a test that passes
+// once always passes.
 #include <algorithm>
 
 #include "core/statistics/uniformity.hpp"
@@ -14,7 +14,7 @@ using namespace d5;
 
 namespace {
 
-/// What is wrong with the values that `line` draws, taken for those of `claimed`.
+/// The complaint about the values that `line` draws, taken for those of `claimed`.
 std::string complaint(const std::string& line, const std::string& claimed) {
   const OperatorRunner runner = run_case(line);
   std::vector<Value> outputs;

@@ -10,7 +10,7 @@ using Floats = std::vector<float>;
 
 namespace {
 
-// Of two samples and three steps, one input and two cells.
+// Two samples, three steps, one input and two cells.
 const std::string kX = " 3x2x1{-0.6,-0.1,0.4,0.9,-0.5,0}";
 const std::string kH = " 1x2x2{-0.3,0.4,-0.8,-0.1}";
 

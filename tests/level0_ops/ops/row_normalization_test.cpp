@@ -38,13 +38,13 @@ TEST_CASE("scales of LayerNormalization and RMSNormalization broadcast to the in
   CHECK(result_of(rows + "scalar{2}" + end) == Floats{-2, 2, -2, 2});
   CHECK(result_of(rows + "2x1{2,3} 2{0,5}" + end) == Floats{-2, 7, -3, 8});  // a row's, a place's
   CHECK(result_of(rows + "2x2{1,2,3,4} 1x2{0,5}" + end) == Floats{-1, 7, -3, 9});
-  // As adaptive normalization has it: a scale a sample and channel, for all tokens.
+  // As in adaptive normalization: a scale per sample and channel, for all tokens.
   CHECK(result_of("LayerNormalization 2x2x2{1,3,10,30,1,3,10,30} 2x1x2{1,2,3,4} 2x1x2{0,0,0,1}" +
                   end) == Floats{-1, 2, -1, 2, -3, 5, -3, 5});
   CHECK(result_of("LayerNormalization 2x1x2{1,3,10,30} 2x1x1{1,2} axis=1" + end) ==
         Floats{-1, 1, -2, 2});
   CHECK(result_of("RMSNormalization 2x1{3,4} 2x1{5,6}" + end) == Floats{5, 6});
-  // What has as many elements as a row, and broadcasts not, is laid on it.
+  // A tensor with as many elements as a row that does not broadcast is laid on the row.
   CHECK(result_of("LayerNormalization 1x2x2{1,3,1,3} 4{1,2,3,4} axis=1" + end) ==
         Floats{-1, 2, -3, 4});
 }

@@ -168,7 +168,7 @@ TEST_CASE("NonZero and Compress find out their own sizes") {
 }
 
 TEST_CASE("a list that only running tells leaves the shape open, a scalar's too") {
-  // Of each, some lists of that length make a scalar, and others do not, or are wrong.
+  // For each, some lists of that length make a scalar, and others do not, or are wrong.
   const std::string lines[] = {"Squeeze 1x1 int64:2",
                                "ReduceSum 2x3 int64:2 keepdims=0",
                                "ReduceMax 2x3 int64:2 keepdims=0",

@@ -101,6 +101,6 @@ TEST_CASE("gradients in shorter types are those of float32, rounded") {
     }
   }
   CHECK(compared.size() > 100);
-  // It may be told to compute its softmax in another type than its values have.
+  // It may compute its softmax in another type than its values have.
   CHECK(unsupported == std::set<std::string>{"ai.onnx.preview.FlexAttention"});
 }

@@ -7,7 +7,7 @@ using Texts = std::vector<std::string>;
 
 namespace {
 
-/// Of two texts; the grammar of cases has no blanks in words.
+/// Tokens of two texts; the grammar of cases has no blanks in words.
 Texts tokens_of(const std::string& texts, const std::string& how, bool marks = false) {
   return result_of<std::string>("com.microsoft.Tokenizer string:" + texts + " " + how +
                                 " mincharnum=1 pad_value=# mark=" + (marks ? "1" : "0"));

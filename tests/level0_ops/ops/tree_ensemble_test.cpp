@@ -100,7 +100,7 @@ TEST_CASE("a classifier takes the class with the largest score") {
   CHECK(result_of(line, 1) == Floats{5, 0, 0.5, 0, 2, 8.5});
 }
 
-// As ONNX Runtime has it, and so do models of gradient boosting.
+// As in ONNX Runtime, and in models of gradient boosting.
 TEST_CASE("votes for one of two classes are a share, or a distance where one is negative") {
   const std::string share = classifier("class_ids=0x0 class_weights=0.25x0.75 ");
   CHECK(result_of<std::int64_t>(share) == Labels{5, 6});

@@ -75,7 +75,7 @@ TEST_CASE("beside a framework with a fault the others are measured") {
     const auto failed = std::ranges::find_if(rows, has_failed);
     REQUIRE(failed != rows.end());
     CHECK(failed->framework == "misbehaving");
-    // Its time may be failed for wrong answers; what made them so is told besides.
+    // Its time may be failed for wrong answers; the reason for these is reported, too.
     CHECK(std::ranges::any_of(rows, [&](const Measurement& one) {
       return has_failed(one) && one.reason.find(reason) != std::string::npos;
     }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel runs a node, and what is held against it.
+// The choice of a node's kernel, and the checks of its results.
 #include <functional>
 
 #include "d5/core/errors/error.hpp"
@@ -9,7 +9,7 @@ using namespace d5;
 
 namespace {
 
-/// What a kernel of a toy framework does.
+/// Behaviour of a toy framework's kernel.
 struct Behaviour {
   std::function<void(OpContext&)> forward = [](OpContext&) {};
   std::function<void(GradContext&)> backward = [](GradContext&) {};

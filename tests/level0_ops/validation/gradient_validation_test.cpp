@@ -153,7 +153,7 @@ TEST_CASE(
 }
 
 TEST_CASE("equal numbers share a slope in any way that adds up") {
-  // Of three equal numbers the second largest moves with none of them alone.
+  // Among three equal numbers the second largest moves with none of them alone.
   const auto status = [](const std::string& line, GradientMode mode) {
     const auto record = test_gradient(parse_case(line), "reference", {.mode = mode}).at(0);
     INFO(record.reason);

@@ -39,7 +39,7 @@ TEST_CASE("a value says nothing where it has no elements, or fewer than half of 
   CHECK(lack(Tensor::zeros(DType::float32, {0, 3})) == "empty");
   CHECK(lack(reals({kQuietNan, 1})).empty());
   CHECK(lack(Tensor::zeros(DType::int64, {3})).empty());
-  // What somebody wrote down is right, but NaN.
+  // A written expectation is right, unless it is NaN.
   CHECK(lack(reals({kQuietNan, kQuietNan}), Expectation::written) == "NaN in 2 of 2 elements");
   CHECK(lack(reals({kQuietNan, kQuietNan, 1}), Expectation::written).empty());
   CHECK(lack(reals({kUnbounded, kUnbounded}), Expectation::written).empty());

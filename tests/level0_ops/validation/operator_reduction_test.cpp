@@ -20,7 +20,7 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// What a fault does after the right kernel ran.
+/// The effect of a fault after the right kernel ran.
 using CaseFault = std::function<void(OpContext&)>;
 
 class FaultyKernel final : public Kernel {

@@ -135,7 +135,7 @@ TEST_CASE("a framework without float64 is held against the reference's gradient"
   CHECK(wrong.status == Status::failed);
   CHECK_THAT(wrong.reason, Catch::Contains("gradient of input 0"));
   CHECK(test_forward(parse_case("Relu {1}"), "narrow").at(0).status == Status::passed);
-  // What is wrong in every type is no matter of float64.
+  // A fault in every type does not concern float64 alone.
   CHECK(test_gradient(parse_case("Relu string:{a}"), "narrow").at(0).status == Status::failed);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When two values count as equal, and what is said where they do not.
+// When two values count as equal, and the message if they do not.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>

@@ -66,10 +66,10 @@ struct Race {
 
 /// Before the first round.
 constexpr std::size_t kUntimed = 3;
-/// Of the first, which judges the others where the reference has no such operators: three for what
-/// rounding does, and one on other inputs, which move its output.
+/// Runs of the first, which judges the others if the reference lacks such operators: three for
+/// rounding, and one on other inputs, which change its output.
 constexpr std::size_t kJudging = 4;
-/// Of the winner, which is judged once more.
+/// Runs of the winner, which is judged once more.
 constexpr std::size_t kAfter = 1;
 
 }  // namespace
@@ -173,7 +173,8 @@ TEST_CASE("who is wrong only after some runs, or gives out what it kept, does no
 
 namespace {
 
-/// Of y = tanh(x): one is right, and so is the other where its first number is not negative.
+/// Candidates for y = tanh(x): one is right, and so is the other if its first number is
+/// nonnegative.
 struct RaceOnDraws {
   RaceOnDraws() {
     network.add_input("x", DType::float32, {2});

@@ -51,7 +51,7 @@ ValueMap copies(const ValueMap& values) {
   return result;
 }
 
-/// What an executor of `count` threads answers, by itself.
+/// Outputs of an executor with `count` threads on its own.
 ValueMap alone(const std::string& word, const Network& network, const ValueMap& inputs, int count) {
   ValueMap outputs;
   std::thread([&] {

@@ -207,7 +207,7 @@ TEST_CASE("memory that a run allocates counts against the budget") {
 }
 
 TEST_CASE("a shape that compiling knows is no step, nor is what follows from it") {
-  // As PyTorch exports a reshape of an open batch.
+  // PyTorch's export of a reshape with an open batch.
   d5::Network network("reshaped");
   network.add_input("x", DType::float32, {"N", 3});
   network.add_parameter("w", Tensor::of<float>({1}, {2}));

@@ -29,7 +29,7 @@ Network chain() {
 }
 const ValueMap kFour{{"x", ended_number(4)}};
 
-/// Ends runs after one node in one pass, and notes what it is told.
+/// Ends runs after one node in one pass, and notes the calls that it receives.
 class EndAfter final : public ExecutionEvent {
  public:
   EndAfter(GraphExecutor& executor, std::string node, Pass pass = Pass::forward)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What observers, traces and metrics see of graphs that nodes hold.
+// Graphs within nodes, as observers, traces and metrics see them.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every executor for whole networks that some framework brings.
+// Laws for every framework's executor of whole networks.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors of a file are parameters.
+// The choice of a file's tensors that are parameters.
 #include "d5/level1_network/graph/network.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"
 
@@ -131,7 +131,7 @@ TEST_CASE("beside initializers only Constants in the place of a weight are param
   CHECK(parameters(network_of(nodes(), {{"w", floats({3, 4})}})) == Names{"bias", "v", "w"});
   // Whose parameters are initializers, and Constants the numbers of its code.
   CHECK(parameters(network_of(nodes(), {{"w", floats({3, 4})}}, "pytorch")) == Names{"w"});
-  // Where all weights are Constants, ones and zeros may be where training began.
+  // If all weights are Constants, ones and zeros may be initial values of training.
   auto all = nodes();
   all.insert(all.begin(), constant("w", floats({3, 4})));
   CHECK(parameters(network_of(std::move(all))) == Names{"bias", "k", "ones", "v", "w", "zeros"});
@@ -153,7 +153,7 @@ TEST_CASE("ones and zeros that make a GroupNormalization of an instance's stay c
   CHECK(parameters(network) == Names{"gamma"});
   CHECK_THAT(network.parameter_notes().constants.at("ones"), Catch::Contains("GroupNormalization"));
   CHECK(network.parameter_notes().constants.contains("zeros"));
-  auto trained = values;  // whoever trained them wanted to
+  auto trained = values;  // training may have done so on purpose
   trained["ones"] = floats({2}, 1, 0.5);
   CHECK(parameters(network_of(nodes("Reshape"), trained)) == Names{"gamma", "ones"});
   CHECK(parameters(network_of(nodes("Expand"), values)) == Names{"gamma", "ones", "zeros"});

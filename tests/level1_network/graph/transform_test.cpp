@@ -18,7 +18,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Where the defaults leave a network as it is.
+/// Settings for transforms whose defaults leave a network unchanged.
 Settings settings_of(const std::string& transform) {
   if (transform == "microbatch") return {{"batch", 3}, {"memory", "16KiB"}};
   return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What "auto" chooses, where costs are known.
+// The choice of "auto" for known costs.
 #include "d5/level1_network/mixture/framework_selection.hpp"
 
 #include <catch2/catch.hpp>

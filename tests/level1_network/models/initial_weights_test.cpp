@@ -44,7 +44,7 @@ TEST_CASE("initial weights have the spread that their papers give") {
   CHECK(drawn(glorot_uniform, fans).variance == about(2.0 / 80));
   CHECK(drawn(lecun_uniform, fans).variance == about(1.0 / 90));
   CHECK(drawn(uniform(0.3f)).variance == about(0.03));
-  // Of a normal cut at two deviations: 1 - 4 phi(2) / (2 Phi(2) - 1).
+  // Variance of a normal truncated at two deviations: 1 - 4 phi(2) / (2 Phi(2) - 1).
   CHECK(drawn(truncated_normal(0.3f)).variance == about(0.09 * 0.77374));
 }
 

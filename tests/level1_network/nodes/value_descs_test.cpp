@@ -9,7 +9,7 @@
 using namespace d5;
 
 TEST_CASE("sizes that are computed from sizes are computed") {
-  // As exporters flatten: x -> NxCxHxW -> Nx(C H W)
+  // Exporters' flatten: x -> NxCxHxW -> Nx(C H W)
   Network network("flattens");
   network.add_input("x", DType::float32, {"N", 2, 3, 4});
   network.add_constant("first", Tensor::of<std::int64_t>({1}, {0}));

@@ -39,7 +39,7 @@ const NetworkSummary::Part& part(const std::vector<NetworkSummary::Part>& parts,
   throw d5::NotFound(name);
 }
 
-/// The work that observers of a run are told of.
+/// The work that observers of a run see.
 class ObservedCost final : public d5::ExecutionEvent {
  public:
   void before_node(const d5::StepInfo& step) override {

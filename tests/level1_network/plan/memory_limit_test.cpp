@@ -10,7 +10,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Of 256 float32 each step reads one and writes one: no plan can do with less than 2 KiB.
+/// Each step reads and writes 256 float32: no plan needs less than 2 KiB.
 Network chain() {
   Network network("chain");
   network.add_input("x", DType::float32, {256});

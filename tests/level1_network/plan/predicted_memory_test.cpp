@@ -13,7 +13,7 @@ using namespace d5;
 
 namespace {
 
-/// What the system holds in memory of this process.
+/// Resident memory of this process.
 double resident_bytes() {
   double all = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;

@@ -15,7 +15,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Of 10^6 elements at batch 1.
+/// A model with 10^6 elements at batch 1.
 std::string model_in(const testing::TemporaryFolder& folder) {
   Network network("wide");
   network.add_input("x", DType::float32, {"N", std::int64_t{1'000'000}});

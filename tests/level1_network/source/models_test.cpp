@@ -19,7 +19,7 @@ std::int64_t weights(const std::string& model, const Settings& settings = {}) {
   return count;
 }
 
-/// Of a convolution without bias and the normalization on one side of it.
+/// Parameters of a convolution without bias, and of the normalization on one side of it.
 constexpr std::int64_t conv_norm(std::int64_t in, std::int64_t out, std::int64_t kernel,
                                  std::int64_t normalized) {
   return in * out * kernel * kernel + 2 * normalized;

@@ -36,7 +36,7 @@ std::string shape_of(const NetworkInputs& inputs, const std::string& name) {
   return to_string(inputs.values.at(name).tensor().shape());
 }
 
-/// With one data set, whose only input has three rows.
+/// Writes a test folder with one data set, whose only input has three rows.
 std::string write_test_folder(const testing::TemporaryFolder& parent) {
   const std::string folder = parent / "sum";
   std::filesystem::create_directories(folder + "/test_data_set_0");
@@ -136,7 +136,7 @@ TEST_CASE("names and paths of inputs may hold '='") {
   CHECK(read("x=1=" + odd) == std::pair(std::string("x=1"), odd));
   CHECK(read("x=1=" + plain) == std::pair(std::string("x=1"), plain));
   CHECK(read(odd) == std::pair(std::string(), odd));
-  // Where there is no such file, at the last.
+  // Without such a file, splits at the last sign.
   CHECK(read("x=1=none.npy") == std::pair(std::string("x=1"), std::string("none.npy")));
   const auto written = [&](const std::string& word) {
     const ValueFile file = value_files({word}, "--output").front();

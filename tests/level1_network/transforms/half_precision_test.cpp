@@ -18,7 +18,7 @@ const EntryChoice kFloat16 = {"half-precision", {}};
 const EntryChoice kBfloat16 = {"half-precision", {{"type", "bfloat16"}}};
 const EntryChoice kKeeping = {"half-precision", {{"out_of_range", "float32"}}};
 
-/// How a network may hold a number, under the name "number".
+/// Ways in which a network may hold a number, under the name "number".
 enum class Holds { initializer, constant_node, filled, from_float64 };
 
 void add_number(Network& network, float number, Holds how) {

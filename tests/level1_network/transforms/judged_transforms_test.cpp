@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a transform makes of a network is run beside the network before it, and kept where it is
-// right.
+// A transformed network runs beside the original, and is kept if it is right.
 #include <catch2/catch.hpp>
 
 #include "d5/core/errors/error.hpp"

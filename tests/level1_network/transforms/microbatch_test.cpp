@@ -52,7 +52,8 @@ std::vector<SegmentWays> all_stretches(std::size_t cuts, const std::vector<std::
 }  // namespace
 
 TEST_CASE("an integer program has the best whole numbers, not the nearest to the best reals") {
-  // Of 3 x + 4 y <= 10 the reals that maximise 4 x + 5 y are (10/3, 0); rounded: 12. (2, 1) has 13.
+  // The reals with 3 x + 4 y <= 10 that maximise 4 x + 5 y are (10/3, 0); rounded: 12. (2, 1) has
+  // 13.
   IntegerProgram program{.costs = {-4, -5}, .most = {10, 10}, .rows = {}};
   program.rows.push_back({.terms = {{0, 3}, {1, 4}}, .least = 0, .most = 10});
   const auto best = minimise(program);
@@ -81,8 +82,8 @@ TEST_CASE("the sizes that are chosen are those of the fastest multiset that has 
 }
 
 TEST_CASE("stretches that are chosen follow one another without a gap") {
-  // With room for 4 rows times cuts: three stretches of one cut run 8 rows as 4 + 4 (3 + 0.5 each),
-  // one of two cuts as 2 + 2 + 2 + 2, one of three as 8 times 1.
+  // Room for 4 rows times cuts: three stretches of one cut run 8 rows as 4 + 4 (3 + 0.5 each), one
+  // of two cuts as 2 + 2 + 2 + 2, one of three as 8 times 1.
   const std::vector<SegmentWays> ways = all_stretches(4, {1, 2, 4});
   const auto chosen = choose_sizes(ways, 8, 4);
   REQUIRE(chosen);
@@ -149,7 +150,7 @@ TEST_CASE("a run's batch and memory limit are those of its micro-batches") {
   };
   CHECK(status_with({}) == Status::failed);
   CHECK(status_with({{"microbatch"}}) == Status::skipped);  // planned, not run
-  // What the chain says goes before.
+  // The chain's own options take precedence.
   CHECK(status_with({{"microbatch", {{"memory", "1GiB"}}}}) == Status::failed);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What single transforms do, on numbers that a person can check.
+// Single transforms, on numbers that a person can check.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -75,7 +75,7 @@ Network layers() {
   return network;
 }
 
-/// Of one element, an Exp in the middle.
+/// Three nodes on one element, with an Exp in the middle.
 Network three_nodes() {
   Network network("three");
   network.add_input("x", DType::float32, {1});
@@ -184,7 +184,7 @@ TEST_CASE("the folder that is left is a test folder, which fails in that framewo
 
 namespace {
 
-/// Of x, in steps of 1/4.
+/// Quantizes x in steps of 1/4.
 Network quantized() {
   Network network("quantized");
   network.add_constant("quarter", Tensor::scalar(0.25F));
@@ -345,7 +345,7 @@ TEST_CASE("sizes are as small as they may be, and one node alone is shrunk, too"
 
 namespace {
 
-/// Of the network in `model`, ended at the first part that is smaller.
+/// A reduction of the network in `model` that is interrupted at the first smaller part.
 std::vector<Measurement> cut_short(const std::string& model, NetworkCheckOptions options) {
   std::stop_source stop;
   options.interrupt = {.token = stop.get_token()};

@@ -111,8 +111,8 @@ std::string saved(const testing::TemporaryFolder& folder, const Network& network
   return folder / "model.onnx";
 }
 
-/// As an exported encoder masks padding: scores + (1 - mask) x least, least being -infinity here.
-/// With `axis` the tokens' mean is taken away, as a normalization does it.
+/// Masks padding like an exported encoder: scores + (1 - mask) x least, where least is -infinity
+/// here. `normalizes` subtracts the tokens' mean, as a normalization does.
 Network encoder(std::vector<onnx::Dim> dims, bool normalizes = false) {
   constexpr std::int64_t kWidth = 4;
   Network network("encoder");

@@ -13,7 +13,7 @@ using namespace d5;
 
 namespace {
 
-/// y = x; its gradient is told as 1 + `error` times the right one.
+/// y = x; its gradient is given as 1 + `error` times the right one.
 class LyingKernel final : public Kernel {
  public:
   explicit LyingKernel(double error) : error_(error) {}
@@ -32,7 +32,7 @@ class LyingKernel final : public Kernel {
   double error_;
 };
 
-/// y = max(x, 0), whose slope is told as `at_kink` at 0 and as `factor` above.
+/// y = max(x, 0), whose slope is given as `at_kink` at 0 and as `factor` above.
 class RectifierKernel final : public Kernel {
  public:
   RectifierKernel(double at_kink, double factor) : at_kink_(at_kink), factor_(factor) {}

@@ -35,7 +35,7 @@ std::shared_ptr<Sampler> mixed(const std::string& step, std::int64_t count,
   return with_batch_steps(std::move(sampler), {{step, {{"classes", count}, {"alpha", alpha}}}}, 5);
 }
 
-/// What a batch holds, as numbers.
+/// The content of a batch, as numbers.
 std::vector<float> content(const Batch& batch) {
   std::vector<float> all;
   for (const char* field : {"image", "label"}) {

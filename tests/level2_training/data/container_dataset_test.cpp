@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was converted is a data set like any other, wherever one is named.
+// A converted data set is used like any other, wherever one is named.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>

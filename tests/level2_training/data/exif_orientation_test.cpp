@@ -54,7 +54,7 @@ TEST_CASE("one that ends anywhere, or is changed anywhere, says something from 1
 }
 
 TEST_CASE("pixels are turned as Pillow's exif_transpose turns them") {
-  // Of an image of 2 rows and 3 columns, whose pixels are 0 to 5.
+  // An image of 2 rows and 3 columns, whose pixels are 0 to 5.
   const std::vector<std::vector<int>> expected{
       {0, 1, 2, 3, 4, 5}, {2, 1, 0, 5, 4, 3}, {5, 4, 3, 2, 1, 0}, {3, 4, 5, 0, 1, 2},
       {0, 3, 1, 4, 2, 5}, {3, 0, 4, 1, 5, 2}, {5, 2, 4, 1, 3, 0}, {2, 5, 1, 4, 0, 3}};

@@ -61,7 +61,7 @@ TEST_CASE("ImageNet's classes are the training folders' ids, in their order") {
   CHECK_THROWS_AS(folder.open("imagenet"), FormatError);
 }
 
-/// As a notebook, a Mac and Windows leave a folder of images, once someone looked into it.
+/// Adds the files that a notebook, a Mac and Windows leave in a folder of images.
 void leave_clutter(const Folder& folder, const std::string& below) {
   for (const char* name :
        {".ipynb_checkpoints/1-checkpoint.jpg", "__MACOSX/cats/._1.jpg", "cats/._1.jpg",

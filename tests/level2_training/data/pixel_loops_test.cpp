@@ -30,7 +30,7 @@ TEST_CASE("a row is narrowed to the same pixels by every processor") {
       INFO(in << " to " << out);
       detail::ResampleWeights weights;
       weights.set(in, 0, double(in), out);
-      // What lies behind the row plays no part: it is random.
+      // Data behind the row is random, and must not matter.
       const Bytes row =
           random_bytes(3 * in + detail::PixelLoops::overshoot(weights), std::uint64_t(in));
       Bytes plain(std::size_t(3 * out)), loop(std::size_t(3 * out + 1));

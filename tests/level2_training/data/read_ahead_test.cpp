@@ -123,7 +123,7 @@ TEST_CASE("a broken sample fails the batch that it is in, again each time, and n
       const auto sampler = sampler_of("ordered", data, threads);
       CHECK(sampler->next()->index == 0);
       CHECK(sampler->next()->index == 1);
-      // Of several, the first.
+      // Among several errors, the first.
       CHECK_THROWS_WITH(sampler->next(), "drawn: sample 13");
       CHECK_THROWS_WITH(sampler->next(), "drawn: sample 13");
       data->broken = {22};

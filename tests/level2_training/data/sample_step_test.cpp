@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each step does to an image that a person can check, and the laws of the random ones.
+// Each step on an image that a person can check, and the laws of random steps.
 #include "d5/level2_training/data/sample_step.hpp"
 
 #include <catch2/catch.hpp>

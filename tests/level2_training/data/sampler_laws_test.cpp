@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each sampler says of itself, held against closed forms.
+// The laws of each sampler, compared with closed forms.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

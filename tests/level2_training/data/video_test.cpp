@@ -99,7 +99,7 @@ struct Videos : testing::TemporaryFolder {
   }
 };
 
-/// Which pictures sample `index` has, told by their red; all else is compared.
+/// The frames of sample `index`, identified by their red; everything else is compared.
 std::vector<int> places_of(const Dataset& data, std::int64_t index, int video, Draw draw = {}) {
   std::vector<Tensor> sample = empty_batch(data, 1);
   data.read(std::span(&index, 1), draw, sample);
@@ -156,7 +156,7 @@ TEST_CASE("a training clip begins anywhere, by its draw alone") {
     ++starts[places[0]];
   }
   REQUIRE(starts.size() == 5);
-  // Of 400 draws 80 each: 5 deviations of the binomial distribution are 40.
+  // 80 of 400 draws each: 5 deviations of the binomial distribution are 40.
   for (const auto& [start, count] : starts) CHECK(std::abs(count - 80) < 40);
   CHECK(places_of(*train, 1, 2, {.epoch = 7}) == places_of(*train, 1, 2, {.epoch = 7}));
 }

@@ -29,7 +29,7 @@ double w(Optimizer& optimizer) {
   return optimizer.executor().network().parameter("w").value.item<double>();
 }
 
-/// What tests see after so many more steps; training has its own again behind it.
+/// The value that tests see after that many more steps; afterwards training has its own again.
 double lent(Optimizer& optimizer, int steps) {
   for (int step = 0; step < steps; ++step) optimizer.step({});
   const double before = w(optimizer);

@@ -86,7 +86,7 @@ TEST_CASE("what cannot be cut or joined is refused by name") {
 }
 
 TEST_CASE("estimated gradients approach the gradient") {
-  // Of a quadratic bowl the estimate has no bias: its mean over many pairs is the gradient.
+  // In a quadratic bowl the estimate has no bias: its mean over many pairs is the gradient.
   Network network("bowl");
   network.add_parameter("w", Tensor::of<double>({3}, {1, -2, 0.5}));
   network.add_node("Mul", {"w", "w"}, {"square"});

@@ -27,7 +27,7 @@ std::vector<double> norms_of(Optimizer& optimizer) {
   return norm->samples();
 }
 
-/// Of three steps whose gradients are {3, -4} and {12}, twice and three times that.
+/// Norms of three steps whose gradients are {3, -4} and {12}, then twice and three times that.
 std::vector<double> scripted(const Settings& settings) {
   const auto optimizer = open_optimizer(
       "sgd",
@@ -45,7 +45,7 @@ std::vector<double> scripted(const Settings& settings) {
   return norms_of(*optimizer);
 }
 
-/// Of three steps from the same parameters, which do not move.
+/// Norms of three steps from the same parameters, which do not move.
 std::vector<double> standing(Settings settings, const std::string& name = "sgd") {
   settings.set("learning_rate", 0);
   const auto optimizer =

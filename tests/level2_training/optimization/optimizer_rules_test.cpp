@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What single rules promise besides their formulas, which torch_optimizer_test follows.
+// Properties of single rules besides their formulas, which torch_optimizer_test checks.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -116,7 +116,7 @@ TEST_CASE("every rule goes on from its state to the bit") {
       for (Parameter& parameter : resumed->executor().network().parameters()) {
         for (float& value : parameter.value.span<float>()) value = *from++;
       }
-      // What it remembers is overwritten.
+      // Overwrites the remembered tensors.
       ValueMap nothing = copy_of(state);
       for (auto& [key, value] : nothing) {
         Tensor zeros = Tensor::zeros(value.tensor().dtype(), value.tensor().shape());

@@ -28,7 +28,7 @@ class WithAnother final : public RankAgreement {
   std::vector<double> others_;
 };
 
-/// What modifiers are told of test runs.
+/// Records a modifier's calls about test runs.
 class Told final : public StepModifier {
  public:
   std::string name() const override { return "told"; }
@@ -82,7 +82,7 @@ TEST_CASE("a test run's loss is over all ranks' samples, though one of them has 
   optimizer->tested(0, 0);
   CHECK(told->losses == std::vector<double>{0.25, (5.0 + 3) / 4, 1});
   optimizer->set_agreement(std::make_shared<RankAgreement>());
-  optimizer->tested(0, 0);  // of no sample at all nothing is told
+  optimizer->tested(0, 0);  // without samples nothing is reported
   CHECK(told->losses.size() == 3);
 }
 

@@ -30,7 +30,7 @@ std::shared_ptr<Optimizer> climb(const std::string& name, const Settings& settin
   return open_optimizer(name, std::move(executor), "loss", settings);
 }
 
-/// What one step adds to a parameter.
+/// The change of a parameter by one step.
 double rate(Optimizer& optimizer, std::int64_t epoch = 0, const char* parameter = "w") {
   Tensor& w = optimizer.executor().network().parameter(parameter).value;
   const double before = w.item<double>();

@@ -145,7 +145,7 @@ class Follower {
   std::shared_ptr<Optimizer> optimizer_;
 };
 
-/// What a step may differ by, in roundings of elements of about 1.
+/// Allowed difference per step, in roundings of elements of about 1.
 double roundings_a_step(const std::string& name) {
   // Roots of sums whose eigenvalues lie five powers of ten apart, by another program's
   // eigenvectors.
@@ -154,7 +154,7 @@ double roundings_a_step(const std::string& name) {
   return 1;
 }
 
-/// What docs/level2.md shows.
+/// The table in docs/level2.md.
 class Table {
  public:
   void add(const std::string& name, bool is_float32, double share, double roundings) {
@@ -222,6 +222,6 @@ TEST_CASE("optimizers follow torch's step by step") {
     // It asks for several gradients a step, and has a test in a closed loop.
     if (name == "stochastic_lbfgs") continue;
     CAPTURE(name);
-    CHECK(followed.contains(name));  // whoever adds a rule adds a case
+    CHECK(followed.contains(name));  // each new rule needs a case
   }
 }

@@ -37,7 +37,7 @@ ValueMap update(const Attributes& attributes, const std::vector<std::string>& in
   return make_executor(network)->inference(fed);
 }
 
-/// Of momentum, in float32; each may be replaced.
+/// Inputs of momentum, in float32; each may be replaced.
 ValueMap momentum(const ValueMap& other = {}, Attributes attributes = {}) {
   ValueMap fed{{"step", Tensor::scalar(std::int64_t{2})},
                {"w", Tensor::of<float>({2}, {1, -2})},

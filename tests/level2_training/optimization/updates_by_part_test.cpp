@@ -34,7 +34,7 @@ class OneByOne final : public GradientDecorator {
   Log log_;
 };
 
-/// w <- w - 0.1 g, told.
+/// w <- w - 0.1 g, with a log of its calls.
 class ToldDescent final : public UpdateRuleOptimizer {
  public:
   explicit ToldDescent(Log log)

@@ -67,7 +67,8 @@ std::vector<std::string> fastest_frameworks() {
   return result;
 }
 
-/// So many steps of the carried recipe with batches of two of the few samples, and one test run.
+/// Trains the built-in recipe for that many steps with batches of two of the few samples, and one
+/// test run.
 std::vector<Measurement> trained(const std::string& name, const std::string& data,
                                  std::int64_t steps) {
   std::string text = read_file(carried_file("recipes/" + name + ".yaml"), 1 << 20);

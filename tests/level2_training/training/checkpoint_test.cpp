@@ -162,7 +162,7 @@ TEST_CASE("a run that was interrupted leaves a checkpoint, and goes on to the sa
       stopper->batch = batch;
       first.trainer.events().add(stopper);
       first.trainer.run({.token = stopper->stop.get_token()});
-      // With a checkpoint the batch is finished first: its state is whole.
+      // With a checkpoint the batch is completed first, so that its state is consistent.
       CHECK(first.trainer.interrupted());
       CHECK(first.trainer.step() == batch + 1);
       Run second({.epochs = 3}, "adam", dropped);

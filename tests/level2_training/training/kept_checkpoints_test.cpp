@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a checkpoint keeps besides parameters, how many are kept, and in how much memory.
+// What checkpoints hold besides parameters, how many are kept, and their memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ std::int64_t own_memory() {
   return -1;
 }
 
-/// How far it grows above what it is before `work`, looked at every 200 microseconds.
+/// Growth of resident memory during `work`, sampled every 200 microseconds.
 template <class Work>
 std::int64_t growth_during(Work work) {
   const std::int64_t before = own_memory();
@@ -157,7 +157,7 @@ TEST_CASE("an optimizer that does not take its state over is not resumed") {
   CHECK_THROWS_AS(resumed.resume(folder / "c"), FormatError);
   CHECK_THROWS_WITH(resumed.resume(folder / "c"), Catch::Contains("'updates'"));
   CHECK(test::parameters(second) == before);
-  // What adam remembers is more than momentum's or sgd's.
+  // adam remembers more than momentum or sgd.
   const auto adam = test::points_optimizer("adam"), sgd = test::points_optimizer("sgd");
   Trainer(*adam, *train, nullptr).save_checkpoint(folder / "adam");
   Trainer of_sgd(*sgd, *train, nullptr);

@@ -44,9 +44,9 @@ struct KilledRun {
 
 constexpr std::int64_t kEpochs = 6;
 
-/// A process that trains with checkpoints in `file` from what is there. It is told to the caller
-/// when it begins; `life` is after how long it is killed from then on, if it still lives: nothing
-/// for one that may come to its end.
+/// A process that trains with checkpoints in `file`, from what exists. It reports its start to the
+/// caller; `life` is the time after which it is killed, if it still lives; nullopt if it may
+/// finish.
 struct Life {
   bool ended;      ///< by itself
   double seconds;  ///< since it began to train

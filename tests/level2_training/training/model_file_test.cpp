@@ -96,7 +96,7 @@ TEST_CASE("a file is trained and saved without its loss, as what test runs saw")
     CHECK(values(after, changed) != values(before, changed));
     CHECK(values(after, changed) == values(session.network(), changed));
   }
-  // As the file stands it is the network of the test runs: running statistics, nothing dropped.
+  // The file has the network of test runs: running statistics, without dropout.
   const auto executor = make_executor(after);
   const auto test = samplers().at("ordered").make(session.data().test, {{"batch_size", 50}});
   test->reset(0);

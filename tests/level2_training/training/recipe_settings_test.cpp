@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be set of a recipe, and where its files are.
+// Changeable values of a recipe, and the places of its files.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -46,7 +46,7 @@ TEST_CASE("an option that the recipe does not write may be set") {
   CHECK(set(small(), "optimizer.modifiers=clip_norm:most=1").section("optimizer").has("modifiers"));
   CHECK(set(small(), "optimizer.nesterov=true").command().text() ==
         "d5 train small.yaml --set optimizer.nesterov=true");
-  // What it changes is another training.
+  // A change of it makes another training.
   CHECK(set(small(), "optimizer.nesterov=true").checksum() != small().checksum());
   CHECK(set(small(), "training.test_every=2").checksum() == small().checksum());
 }
@@ -111,7 +111,7 @@ TEST_CASE("a recipe's files are looked for beside it, then in the current folder
   CHECK(recipe.section("model").text("file", "") == folder / "net.onnx");
   CHECK(recipe.section("dataset").text("data", "") == folder / "images");
   CHECK(recipe.section("dataset").text("test", "") == "held.txt");
-  // What a person types means the folder that the person is in.
+  // A path that a person types is relative to the current folder.
   CHECK(set(recipe, "model.file=net.onnx").files()[0].place == Place::current_folder);
   // The same recipe, wherever it lies.
   CHECK(recipe.checksum() == Recipe::parse(text, "own.yaml").checksum());

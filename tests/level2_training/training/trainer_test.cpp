@@ -82,7 +82,7 @@ std::string interrupted_diary(const std::shared_ptr<Stopper>& stopper) {
   optimizer->executor().events().add(stopper);
   trainer.run({.token = stopper->stop.get_token()});
   CHECK(trainer.interrupted());
-  // What is left over must not end the next run.
+  // Leftovers must not end the next run.
   diary->text += " ";
   trainer.run();
   CHECK_FALSE(trainer.interrupted());
@@ -175,7 +175,7 @@ TEST_CASE("a network with batch statistics is tested with the running ones that 
   const auto optimizer =
       optimizers().at("sgd").make(make_executor(network), "loss", Settings("sgd"));
 
-  /// What the last test batch was normalised to, and should have been.
+  /// The normalised last test batch, and its expected value.
   struct Watch final : TrainingEvent {
     int runs = 0;
     void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {

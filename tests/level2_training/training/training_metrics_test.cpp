@@ -147,7 +147,7 @@ TEST_CASE("a percentile of few steps is mistrusted") {
 }
 
 TEST_CASE("chi-squared of counts, and how likely it is") {
-  // By hand: 18 of one class and 6 of the other, 12 expected of each: 36 / 12 + 36 / 12.
+  // Computed by hand: 18 of one class and 6 of the other, 12 expected of each: 36 / 12 + 36 / 12.
   const auto coin = detail::goodness_of_fit({18, 6}, {0.5, 0.5});
   CHECK(coin.chi_squared == Approx(6));
   CHECK(coin.p_value == Approx(std::erfc(std::sqrt(3.0))));  // one degree of freedom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training says of samples that are in no batch, and of what its loss counts.
+// Notes of a training about samples that are in no batch, and about what its loss counts.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

@@ -12,7 +12,7 @@ using namespace d5;
 
 namespace {
 
-/// What `d5 train --vary --repeat 2 --out` writes.
+/// Records like those of `d5 train --vary --repeat 2 --out`.
 std::vector<Measurement> written() {
   std::vector<Measurement> all;
   for (const auto& variant : vary(test::tiny_recipe(), "optimizer.name=momentum,sgd")) {

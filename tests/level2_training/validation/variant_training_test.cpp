@@ -116,7 +116,7 @@ TEST_CASE("what is compared is not judged by what its recipe accepts, and says w
   CHECK(done.joined[1].front().conditions.at("accepted") == "at least 0.8, missed by 3 of 3 runs");
   REQUIRE(done.verdicts.size() == 1);
   CHECK(done.verdicts[0] == "momentum against adam: worse; test_accuracy lower");
-  // Of a repetition alone it is an exam.
+  // In a repetition alone it is an exam.
   const auto exam = train_variants({variants[1]}, train, {.repetition = {.runs = 3}});
   CHECK(exam.joined[0].front().status == Status::failed);
   CHECK(exam.verdicts.empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers that were wrong, sample by sample.
+// Wrong answers, sample by sample.
 import { fill, h, type Child } from './dom';
 import { counted, withDigits } from './figures';
 import { samplesOf, type Samples } from './samples';
@@ -11,13 +11,13 @@ import type { Place } from '../view';
 const kShown = 15;
 
 export interface Guess {
-  /** Of a class. */
+  /** Score of a class. */
   number?: number;
   label: string;
   score?: number;
 }
 
-/** What a classifier's answer holds: classes with their scores; of another, its text. */
+/** A classifier's answer as classes with their scores; any other answer as its text. */
 export function guesses(answer: string): Guess[] {
   let value: unknown;
   try {
@@ -37,7 +37,7 @@ export function guesses(answer: string): Guess[] {
 
 const kPicture = { width: 240, height: 150 };
 
-/** The middle of a picture, as large as the card. */
+/** The middle of a picture, cropped to the card's size. */
 function drawPicture(canvas: HTMLCanvasElement, picture: ImageBitmap): void {
   const scale = Math.max(kPicture.width / picture.width, kPicture.height / picture.height);
   const [width, height] = [kPicture.width / scale, kPicture.height / scale];
@@ -70,7 +70,7 @@ function card({ sample, answer }: Answer, samples: Samples | null): HTMLElement 
   );
 }
 
-/** `datasets`: NAME@VERSION of each piece's data set. */
+/** `datasets` has NAME@VERSION of each piece's data set. */
 export function answersSection(run: string, pieces: Piece[], datasets: Map<string, string>, { query, signal, remember }: Place): Child {
   const [cards, tabs, more] = [h('ul', { class: 'answers' }), h('div', { class: 'tabs', role: 'group', 'aria-label': 'Answers of' }), h('p', {})];
   let piece = pieces.find(({ name }) => name === query.get('answers')) ?? pieces[0]!;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of a run, put together again as what was run: a model in a framework under a scenario.
+// The records of a run, grouped into cells: a model in a framework under a scenario.
 import type { Measurement } from '../service/types';
 import { conditionsOf, identitiesOf } from './conditions';
 
@@ -29,10 +29,10 @@ export function cellsOf(records: Measurement[]): Cell[] {
   return [...cells.values()];
 }
 
-/** The record of a metric, and of a statistic where it has several. */
+/** The record of a metric, and of a statistic if the metric has several. */
 export const recordOf = (cell: Cell, metric: string, statistic?: string) => cell.records.find((record) => record.metric === metric && (!statistic || record.statistic === statistic));
 
-/** The worst of a cell's records. */
+/** The worst status of a cell's records. */
 export function statusOf(cell: Cell): Measurement {
   const order = ['failed', 'mistrusted', 'unsupported', 'skipped', 'passed'];
   return [...cell.records].sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status))[0]!;
@@ -46,14 +46,14 @@ export function statisticsOf(cells: Cell[], metric: string): string[] {
   return [...all].sort((a, b) => probability(a) - probability(b));
 }
 
-/** "median" -> 0.5, "p99.9" -> 0.999; of others NaN. */
+/** "median" -> 0.5, "p99.9" -> 0.999; NaN for other names. */
 export function probability(statistic: string): number {
   if (statistic === 'median') return 0.5;
   const match = /^p(\d+(?:\.\d+)?)$/.exec(statistic);
   return match ? Number(match[1]) / 100 : NaN;
 }
 
-/** What differs among cells: columns that say the same everywhere are told once. */
+/** Conditions that differ among cells; those that are the same everywhere are shown once. */
 export function partedConditions(cells: Cell[]): { shared: [string, string][]; differing: string[] } {
   const identities = cells.flatMap(({ records }) => records.flatMap((record) => Object.keys(identitiesOf(record))));
   const names = [...new Set(['model', 'framework', 'device', 'scenario', ...identities.sort()])];
@@ -68,7 +68,7 @@ export function partedConditions(cells: Cell[]): { shared: [string, string][]; d
 
 export const conditionOf = (cell: Cell, name: string): string => ({ model: cell.subject, framework: cell.framework, device: cell.device })[name] ?? cell.conditions[name] ?? '';
 
-/** A cell's short name: what tells it from the others. */
+/** A cell's short name, from the conditions that differ. */
 export function nameOf(cell: Cell, differing: string[]): string {
   const parts = differing.map((name) => {
     const value = conditionOf(cell, name);

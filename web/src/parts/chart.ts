@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart of ECharts in the page's colours. Its tips are drawn, not written as HTML: names in them are anybody's.
+// A chart of ECharts in the page's colours. Its tooltips are drawn, not written as HTML, because names in them come from users.
 import type { EChartsCoreOption } from 'echarts/core';
 import { h, type Child } from './dom';
 import { onSchemeChange, palette, type Palette } from './palette';
 
 export interface ChartOptions {
   title: string;
-  /** What it shows, for whoever does not see it. */
+  /** Description for screen readers. */
   label: string;
-  /** Under the title: what the marks mean. */
+  /** Text under the title that explains the marks. */
   note?: Child;
   height?: number;
   signal: AbortSignal;
@@ -17,7 +17,7 @@ export interface ChartOptions {
 
 export interface Chart {
   element: HTMLElement;
-  /** Draws it again, after what `option` reads has changed. */
+  /** Redraws it after a change of what `option` reads. */
   redraw(): void;
 }
 
@@ -60,10 +60,10 @@ const frame = (colours: Palette): EChartsCoreOption => ({
   },
 });
 
-/** An axis is logarithmic where values span more than a factor of 20. */
+/** An axis is logarithmic if its values span more than a factor of 20. */
 export const isLogarithmic = (lowest: number, highest: number) => lowest > 0 && highest > 20 * lowest;
 
-/** Axes look alike in all charts; what `option` says goes first. */
+/** Common style of all charts' axes, which `option` may override. */
 function withFrame(option: EChartsCoreOption, colours: Palette): EChartsCoreOption {
   const axis = (given: unknown) => {
     const own = (given ?? {}) as Record<string, object>;

@@ -7,7 +7,7 @@ const textOf = (value: ConditionValue): string => (typeof value === 'object' ? (
 
 const texts = (values: Record<string, ConditionValue> = {}) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, textOf(value)]));
 
-/** What makes the record another case than others. */
+/** Conditions that make the record a case of its own. */
 export const identitiesOf = ({ conditions }: Measurement): Record<string, string> => texts(conditions.identity);
 
 /** All conditions of a record, by name. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements, made without HTML: whatever a text holds, it stays a text.
+// Elements are made without HTML, so that text always stays text.
 
 export type Child = Node | string | number | null | undefined | false | Child[];
 type Value = string | number | boolean | undefined | ((event: Event) => void);
@@ -27,7 +27,7 @@ export function append(parent: Node, children: Child[]): void {
   }
 }
 
-/** Puts others in place of all children, and keeps the focus where it was if an element of the same id is there again. */
+/** Replaces all children, and keeps the focus if an element of the same id exists again. */
 export function fill(parent: Element, ...children: Child[]): void {
   const focused = parent.contains(document.activeElement) ? document.activeElement!.id : '';
   const fragment = document.createDocumentFragment();
@@ -36,7 +36,7 @@ export function fill(parent: Element, ...children: Child[]): void {
   if (focused) document.getElementById(focused)?.focus();
 }
 
-/** A link to what somebody else named: only where it leads to the web. */
+/** A link to an address from elsewhere, if it is a web address; else plain text. */
 export function foreignLink(address: string, text = address): Child {
   return /^https?:\/\//.test(address) ? h('a', { href: address, rel: 'noopener noreferrer', target: '_blank' }, text) : text;
 }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was chosen, as a manifest and as a command line: both say the same.
+// The chosen evaluation as a manifest and as an equivalent command line.
 
 export interface Chosen {
   models: string[];
   dataset: string;
   frameworks: string[];
   scenario: string;
-  /** Of the scenario. */
+  /** Options of the scenario. */
   options: Record<string, string>;
   systems: string[];
   batches: number[];
   trace: string;
-  /** Of a scenario, at least; 0: as its verdict needs. */
+  /** Minimum number of queries of a scenario; 0: as many as its verdict needs. */
   queries: number;
 }
 
-/** A scalar of YAML: as it is where that reads as the same text, in quotes otherwise. */
+/** A YAML scalar: plain if that reads as the same text, else in quotes. */
 export function scalar(text: string): string {
   return /^[A-Za-z_][\w@./-]*$/.test(text) && !/^(true|false|yes|no|on|off|null|y|n)$/i.test(text) ? text : JSON.stringify(text);
 }
 
 const sequence = (items: string[]) => `[${items.map(scalar).join(', ')}]`;
 
-/** The manifest's name: what it is about, in the letters of a name. */
+/** The manifest's name, from its subject, in valid characters. */
 function nameOf({ models, scenario }: Chosen): string {
   const text = `${models.map((model) => model.replace(/@.*/, '')).join('-')}-${scenario}`.toLowerCase();
   return text.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '') || 'evaluation';

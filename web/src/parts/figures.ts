@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers for people, by the rules of d5's own tables (src/core/results/scaled_unit.cpp).
+// Numbers formatted for people, by the rules of d5's tables (src/core/results/scaled_unit.cpp).
 import type { Interval } from '../service/types';
 
 interface ScaledUnit {
@@ -18,13 +18,13 @@ export function scaledUnit(value: number, unit: string): ScaledUnit {
   if (unit === '1' || unit === '') return { divisor: 1, name: '' };
   const name = unit.startsWith('byte') ? `B${unit.slice(4)}` : unit;
   if (!Number.isFinite(value) || value === 0) return { divisor: 1, name };
-  const most = name === 's' ? 0 : 5; // nobody says kiloseconds
+  const most = name === 's' ? 0 : 5; // nobody uses kiloseconds
   const least = name === 'B' || name === 'flop' ? 0 : -5;
   const power = Math.min(most, Math.max(least, Math.floor(firstPlace(value, 3) / 3)));
   return { divisor: 10 ** (3 * power), name: kPrefixes[power + 5] + name };
 }
 
-/** `value` cut at the place at which `reference` has its last of `significant` digits. */
+/** `value` rounded to the place of the last of `reference`'s `significant` digits. */
 export function withDigits(value: number, significant: number, reference = value): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
@@ -34,7 +34,7 @@ export function withDigits(value: number, significant: number, reference = value
   return value.toFixed(Math.max(0, significant - 1 - place));
 }
 
-/** How many digits of `value` an uncertainty of `width` leaves; three where it is not known. */
+/** Number of significant digits of `value` for an uncertainty of `width`; three if it is unknown. */
 function supportedDigits(value: number, width: number): number {
   if (!Number.isFinite(value) || value === 0 || !Number.isFinite(width)) return 3;
   if (width <= 0) return kMostDigits;
@@ -47,7 +47,7 @@ export interface Figure {
   interval: string;
 }
 
-/** "24.5 ms" and "[24.0, 30.4]": as many digits as the interval leaves. */
+/** "24.5 ms" and "[24.0, 30.4]": with as many digits as the interval justifies. */
 export function figure(value: number | null | undefined, unit: string, interval?: Interval | null): Figure {
   if (value === null || value === undefined) return { value: '', interval: '' };
   const scaled = scaledUnit(value, unit);
@@ -65,7 +65,7 @@ export function figureText(value: number | null | undefined, unit: string, inter
   return `${told.value} ${told.interval}`;
 }
 
-/** A number at an axis: "0.5", "100". */
+/** A number for an axis: "0.5", "100". */
 export const tick = (value: number) => String(Number(value.toPrecision(3)));
 
 /** "1.25 ms" */
@@ -87,7 +87,7 @@ export const moment = (iso: string) => iso.replace('T', ' ').replace(/(:\d\d)(:\
 /** "11:45:27", UTC. */
 export const clock = (iso: string) => iso.slice(11, 19);
 
-/** How long ago: "12 s ago", "3 min ago"; a moment beyond a day. */
+/** A time relative to now: "12 s ago", "3 min ago"; absolute beyond a day. */
 export function ago(iso: string, now = Date.now()): string {
   const seconds = (now - Date.parse(iso)) / 1000;
   if (!(seconds >= 0)) return moment(iso);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of jobs in more than one view.
+// Texts about jobs, and actions on them, that several views share.
 import { fill } from './dom';
 import { say } from './words';
 import { follow } from '../service/events';
@@ -9,13 +9,13 @@ import type { Job, JobEvent, JobState } from '../service/types';
 export const kStates: JobState[] = ['queued', 'leased', 'running', 'done', 'failed', 'cancelled', 'quarantined'];
 export const isOver = (state: JobState) => ['done', 'failed', 'cancelled', 'quarantined'].includes(state);
 
-/** What a job is about: "efficientnet-lite0 · torch · single_stream". */
+/** Subject of a job: "efficientnet-lite0 · torch · single_stream". */
 export const subjectOf = (job: Job) => job.title || job.key.slice(0, 12);
 
-/** Why parts of it failed, were put back, or were given up. */
+/** Reasons why its parts failed, were put back or were cancelled. */
 export const reasonOf = (job: Job) => [...new Set((job.parts ?? []).map(({ reason }) => reason).filter(Boolean))].join('; ');
 
-/** Asks for the job's end; whether the server agreed. */
+/** Cancels a job; returns whether the server accepted that. */
 export async function cancel(id: string): Promise<boolean> {
   try {
     await send('DELETE', `/v1/jobs/${encodeURIComponent(id)}`);
@@ -27,10 +27,10 @@ export async function cancel(id: string): Promise<boolean> {
   }
 }
 
-/** What is over without an answer. */
+/** Whether a job ended without results. */
 export const isLost = (state: JobState) => isOver(state) && state !== 'done';
 
-/** Asks for the same job anew; the id of the new one, unless the server refused. */
+/** Retries a job; returns the id of the new one, unless the server refused. */
 export async function retry(id: string): Promise<string | undefined> {
   try {
     return (await post<Job>(`/v1/jobs/${encodeURIComponent(id)}/retry`, undefined)).id;
@@ -40,8 +40,8 @@ export async function retry(id: string): Promise<string | undefined> {
   }
 }
 
-/** Hears of jobs until `signal` ends it; `live` says where the line is lost, unless there is no more to hear. */
+/** Receives events of jobs until `signal` aborts; `live` shows a lost connection, unless no more events can come. */
 export function followJobs(path: string, signal: AbortSignal, live: Element, hear: (event: JobEvent) => void, isAll = () => false): void {
-  const tell = (connected: boolean) => fill(live, connected || isAll() ? '' : 'The connection to the server is lost; trying again …');
+  const tell = (connected: boolean) => fill(live, connected || isAll() ? '' : 'The connection to the server is lost; reconnecting …');
   follow<JobEvent>(path, signal, hear, tell).catch((error: Error) => fill(live, error.message));
 }

@@ -8,17 +8,17 @@ import type { Palette } from './palette';
 
 export interface LatencySeries {
   name: string;
-  /** Of the palette. */
+  /** Index in the palette. */
   colour: number;
-  /** Dashes tell series of one framework apart. */
+  /** Dashes distinguish series of one framework. */
   dash: number;
-  /** s, ascending. */
+  /** Latencies in s, ascending. */
   values: number[];
-  /** What the records say: probability, value, interval in s. */
+  /** Percentiles from the records: probability, value, interval in s. */
   told: { probability: number; value: number; interval?: [number, number] | null }[];
 }
 
-/** From the schedule where there is one, as the scenario counts; in s, ascending. */
+/** Latencies in s, ascending, from the schedule if the scenario has one, as the scenario measures. */
 export function latenciesOf(queries: Query[], from: string | undefined): number[] {
   const start = from === 'schedule' ? (query: Query) => query.scheduled : (query: Query) => query.issued;
   return queries.filter(({ status }) => status === 'passed').map((query) => (query.ended - start(query)) / 1e9).sort((a, b) => a - b);
@@ -29,7 +29,7 @@ const kTail = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
 const asTail = (probability: number) => -Math.log10(1 - probability);
 const percent = (probability: number) => (probability === 0.5 ? 'median' : `${Number((100 * probability).toPrecision(7))} %`);
 
-/** Colours, dashes and names: once for both charts, in words. */
+/** The legend of colours and dashes, for both charts. */
 export function legend(series: LatencySeries[]): Child {
   return h('ul', { class: 'legend' }, series.map(({ name, colour, dash }) => h('li', {}, h('span', { class: `line s${colour} dash${dash % 3}`, 'aria-hidden': 'true' }), name)));
 }
@@ -41,7 +41,7 @@ function valueAxis(series: LatencySeries[]): { log: boolean; divisor: number; un
   return { log: isLogarithmic(lowest, highest), divisor, unit: name };
 }
 
-/** A series' line in a chart, which tells its name. */
+/** A series' line in a chart, with its name. */
 const lineOf = ({ name, colour, dash }: Pick<LatencySeries, 'name' | 'colour' | 'dash'>, colours: Palette) => ({
   type: 'line',
   name,
@@ -55,8 +55,8 @@ const lineOf = ({ name, colour, dash }: Pick<LatencySeries, 'name' | 'colour' | 
 export function percentileChart(series: () => LatencySeries[], signal: AbortSignal): ChartOptions {
   return {
     title: 'Latency by percentile',
-    label: 'Latency by percentile, the tail stretched; the same numbers are in the table of scenarios',
-    note: 'Every query; bars are 95% intervals of the percentiles told. The axis stretches the tail.',
+    label: 'Latency by percentile, with a stretched tail; the same numbers are in the table of scenarios',
+    note: 'Every query; bars are 95% intervals of the recorded percentiles. The axis stretches the tail.',
     signal,
     height: 320,
     option(colours: Palette) {
@@ -102,10 +102,10 @@ export function percentileChart(series: () => LatencySeries[], signal: AbortSign
   };
 }
 
-/** Of so many queries each one is drawn. */
+/** Up to this number of queries each one is drawn. */
 const kWhole = 300;
 
-/** The quantile function at some 300 places, closer together in the tail: value i of n stands for (i + 1/2) / n. */
+/** The quantile function at some 300 points, denser in the tail: value i of n is the quantile (i + 1/2) / n. */
 export function curve(values: number[]): [number, number][] {
   const n = values.length;
   if (n <= kWhole) return values.map((value, i) => [(i + 0.5) / n, value]);
@@ -121,8 +121,8 @@ export function curve(values: number[]): [number, number][] {
 export function distributionChart(series: () => LatencySeries[], signal: AbortSignal): ChartOptions {
   return {
     title: 'Distribution',
-    label: 'How many queries took how long; the same numbers are in the table of scenarios',
-    note: 'Share of queries in each of 40 equal stretches, on a logarithmic axis where latencies span more than a factor of 20.',
+    label: 'Distribution of latencies; the same numbers are in the table of scenarios',
+    note: 'Share of queries in each of 40 equal bins; the axis is logarithmic if latencies span more than a factor of 20.',
     signal,
     height: 320,
     option(colours: Palette) {
@@ -143,12 +143,12 @@ export function distributionChart(series: () => LatencySeries[], signal: AbortSi
   };
 }
 
-/** Equal stretches, or stretches of equal ratio, from the lowest value of all to the highest. */
+/** Bins of equal width, or of equal ratio, from the lowest value of all to the highest. */
 export function binned(all: number[][], log: boolean, count = 40): { edges: number[]; shares: number[][] } {
   const values = all.flat();
   const to = log ? Math.log : (x: number) => x;
   const back = log ? Math.exp : (x: number) => x;
-  // No spread: apply() would run out of stack with a million values.
+  // No spread syntax: a million arguments would overflow the stack.
   let [low, high] = [Infinity, -Infinity];
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
   if (!(low < high)) [low, high] = Number.isFinite(low) ? [low * 0.9, low * 1.1 || 1] : [1, 2];

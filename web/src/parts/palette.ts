@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The colours of style/palette.css, for canvases; they change with the reader's system.
+// The colours of style/palette.css, for canvases; they follow the system's dark or light mode.
 
 export interface Palette {
   back: string;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the start is made of: a question with cards to tick, and the machines with their reasons.
+// Parts of the start view: questions with cards to tick, and the machines that fit, or the reasons why not.
 import { h, type Child } from './dom';
 import { bytes, counted } from './figures';
 import { noMachine } from './words';
@@ -34,9 +34,9 @@ export function question(number: number, title: string, hint: string, kind: 'rad
   );
 }
 
-/** Those that fit first; why the others do not. */
+/** The machines that fit first, then the others with the reason. */
 export function machines(fits: Fit[], agents: Agent[]): Child {
-  if (!fits.length) return noMachine('It would wait for one:');
+  if (!fits.length) return noMachine('The evaluation would wait for one:');
   const facts = (name: string) => {
     const known = agents.find((agent) => agent.facts.name === name)?.facts;
     return [known?.cpu, known?.cores && counted(known.cores, 'core'), known?.memory_bytes && bytes(known.memory_bytes), known?.price_per_hour && `${known.price_per_hour} ${known.currency ?? 'USD'} an hour`].filter(Boolean).join(' · ');
@@ -50,5 +50,5 @@ export function machines(fits: Fit[], agents: Agent[]): Child {
       h('li', { class: does ? 'fits' : 'misfit' }, h('span', { class: 'verdict', 'aria-hidden': 'true' }, does ? '✓' : '✕'), h('div', {}, h('b', {}, agent), h('span', { class: 'unseen' }, does ? ' fits' : ' does not fit'), h('small', {}, does ? facts(agent) : reason))),
     ),
   );
-  return [none && h('p', { class: 'warning' }, 'None of them fits: the evaluation would wait for one that does.'), list];
+  return [none && h('p', { class: 'warning' }, 'No machine fits: the evaluation would wait for one that does.'), list];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data set's samples: what is right, what they are called, what they look like where the server holds them.
+// A data set's samples: right answers, class names, and pictures if the server has the files.
 import { get, list, send } from '../service/service';
 import type { Dataset } from '../service/types';
 
@@ -9,15 +9,15 @@ interface Manifest {
 }
 
 export interface Samples {
-  /** What is right of a sample; undefined where that is not known. */
+  /** The right answer of a sample; undefined if it is unknown. */
   truth(sample: number): string | undefined;
   file(sample: number): string | undefined;
-  /** What a class is called. */
+  /** The name of a class. */
   className(number: number): string;
   picture(sample: number): Promise<ImageBitmap | null>;
 }
 
-/** `reference`: NAME@VERSION. Null where the server does not know it. */
+/** `reference`: NAME@VERSION. Null if the server does not know it. */
 export async function samplesOf(reference: string, signal: AbortSignal): Promise<Samples | null> {
   const known = (await list<Dataset>('/v1/datasets', signal)).find(({ name, version }) => reference === `${name}@${version}`);
   if (!known) return null;
@@ -33,7 +33,7 @@ export async function samplesOf(reference: string, signal: AbortSignal): Promise
       try {
         return await createImageBitmap(await (await send('GET', `${path}/samples/${sample}`, { signal })).blob());
       } catch {
-        return null; // no picture, or of a kind that the browser does not read
+        return null; // no picture, or a format that the browser does not support
       }
     },
   };

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table that sorts by a click on a column's head; on a telephone a row is a card.
+// A table that sorts by a click on a column's head; on a narrow screen a row is a card.
 import { h, type Child } from './dom';
 import { counted } from './figures';
 
 export interface Column<Row> {
   head: string;
-  /** What stands in the cell. */
+  /** Content of the cell. */
   cell: (row: Row) => Child;
-  /** What the column sorts by; without it, it does not sort. */
+  /** Sort key of the column; without one the column does not sort. */
   by?: (row: Row) => number | string | null | undefined;
   /** Right-aligned. */
   number?: boolean;
-  /** No word for the eye in the head: a check box, a button. */
+  /** Hides the head's text, as for a check box or a button. */
   quiet?: boolean;
 }
 
 export interface TableOptions<Row> {
-  /** What the table is, for whoever hears it. */
+  /** Description for screen readers. */
   label: string;
   rows: Row[];
   columns: Column<Row>[];
   sort?: { column: string; descending?: boolean };
   class?: string;
-  /** Rows that are shown at first; a button shows more. */
+  /** Number of rows at first; a button shows more. */
   most?: number;
-  /** Marks rows. */
+  /** CSS class of a row. */
   kind?: (row: Row) => string | undefined;
 }
 
@@ -39,7 +39,7 @@ function compare(a: number | string | null | undefined, b: number | string | nul
 export function table<Row>({ label, rows, columns, sort, kind, class: name, most = 50 }: TableOptions<Row>): HTMLElement {
   let order = { column: sort?.column ?? '', descending: sort?.descending ?? false };
   const body = h('tbody', { role: 'rowgroup' });
-  // A row is made once, so that what is chosen in it stays chosen.
+  // Makes each row once, so that its inputs keep their state.
   const made = new Map<Row, HTMLElement>();
   const make = (row: Row) => {
     const element = h(
@@ -67,7 +67,7 @@ export function table<Row>({ label, rows, columns, sort, kind, class: name, most
       const sign = order.descending ? -1 : 1;
       sorted.sort((a, b) => {
         const [x, y] = [by(a), by(b)];
-        return isNothing(x) || isNothing(y) ? compare(x, y) : sign * compare(x, y); // what is missing stays last
+        return isNothing(x) || isNothing(y) ? compare(x, y) : sign * compare(x, y); // missing values stay last
       });
     }
     body.replaceChildren(...sorted.slice(0, shown).map((row) => made.get(row) ?? make(row)));

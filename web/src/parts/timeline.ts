@@ -35,7 +35,7 @@ function after({ spans }: Row, time: number): number {
 export interface Timeline {
   element: HTMLElement;
   zoomTo(start: number, end: number): void;
-  /** Zooms to it, and selects it. */
+  /** Zooms to a span, and selects it. */
   show(span: Span): void;
   zoomBy(factor: number): void;
   all(): void;
@@ -44,7 +44,7 @@ export interface Timeline {
 
 export function timeline(trace: Trace, signal: AbortSignal, chosen: (span: Span | null) => void, moved: (from: number, to: number) => void): Timeline {
   const height = kAxis + trace.tracks.reduce((sum, { rows }) => sum + kHead + rows.length * kRow + 6, 0);
-  const canvas = h('canvas', { tabindex: 0, role: 'img', 'aria-label': 'Timeline. Arrows left and right move, plus and minus zoom, 0 shows all; up goes to what a span is a part of, down into it, n and p to its neighbours, Enter zooms to it.' });
+  const canvas = h('canvas', { tabindex: 0, role: 'img', 'aria-label': 'Timeline. Arrows left and right move, plus and minus zoom, 0 shows all; up goes to a span's parent, down to its first child, n and p to its neighbours, Enter zooms to it.' });
   canvas.style.setProperty('height', `${height}px`);
   const tip = h('div', { class: 'tip', 'aria-hidden': 'true' });
   tip.hidden = true;
@@ -167,7 +167,7 @@ export function timeline(trace: Trace, signal: AbortSignal, chosen: (span: Span 
     chosen(span);
   }
 
-  // One finger or the mouse moves, two fingers zoom.
+  // One finger or the mouse pans, two fingers zoom.
   const held = new Map<number, number>();
   let dragged = false;
   canvas.addEventListener('pointerdown', (event) => {
@@ -247,7 +247,7 @@ export function timeline(trace: Trace, signal: AbortSignal, chosen: (span: Span 
   });
   const observer = new ResizeObserver(() => {
     width = canvas.clientWidth || 300;
-    draw(); // at once: a canvas of another size is empty
+    draw(); // at once: a resized canvas is empty
   });
   observer.observe(canvas);
   signal.addEventListener('abort', () => (observer.disconnect(), cancelAnimationFrame(due)), { once: true });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace file (docs/file_formats.md, "Traces") as spans that know their parents: from a request to its batch, to predict,
+// A trace file (docs/file_formats.md, "Traces") as spans with parents: from a request to its batch, to predict,
 // to the network's nodes.
 
 export interface TraceEvent {
@@ -19,7 +19,7 @@ export interface TraceEvent {
 export interface Span {
   name: string;
   kind: string;
-  /** s, from the first span on. */
+  /** In s, from the first span on. */
   start: number;
   end: number;
   id: number;
@@ -29,7 +29,7 @@ export interface Span {
   row: Row | null;
 }
 
-/** Spans of one line of a drawing: none overlaps another. */
+/** Spans of one row of the drawing, which do not overlap. */
 export interface Row {
   spans: Span[];
 }
@@ -45,14 +45,14 @@ export interface Trace {
   count: number;
 }
 
-const kLinks = ['id', 'parent', 'answered in', 'query']; // of no meaning outside the file
+const kLinks = ['id', 'parent', 'answered in', 'query']; // meaningless outside the file
 
 function spanOf(event: TraceEvent, start: number, end: number): Span {
   const facts = Object.entries(event.args ?? {}).filter(([name]) => !kLinks.includes(name)).map(([name, value]): [string, string] => [name, String(value)]);
   return { name: event.name, kind: event.name === 'request' ? 'request' : (event.cat ?? ''), start, end, id: Number(event.args?.id ?? 0), parent: null, children: [], facts, row: null };
 }
 
-/** Lays spans, sorted by their start, into as few rows as they need: each into the first that is free. */
+/** Places spans, sorted by their start, in as few rows as possible: each in the first free one. */
 function packed(spans: Span[]): Row[] {
   const rows: Row[] = [];
   for (const span of spans) {
@@ -64,7 +64,7 @@ function packed(spans: Span[]): Row[] {
   return rows;
 }
 
-/** One row a depth: a span lies under those that contain it. */
+/** One row per depth: a span is below those that contain it. */
 function nested(spans: Span[]): Row[] {
   const rows: Row[] = [];
   const open: Span[] = [];
@@ -140,7 +140,7 @@ export function traceOf(events: TraceEvent[]): Trace {
   return { tracks, requests, length, count };
 }
 
-/** The span and what it is a part of, the outermost first. */
+/** The span and its ancestors, the outermost first. */
 export function pathOf(span: Span): Span[] {
   const path: Span[] = [];
   for (let at: Span | null = span; at && path.length < 32; at = at.parent) path.unshift(at);
@@ -150,12 +150,12 @@ export function pathOf(span: Span): Span[] {
 export interface Share {
   name: string;
   count: number;
-  /** s, all together. */
+  /** Total time in s. */
   total: number;
   longest: Span | null;
 }
 
-/** Where a span's time goes: its children by name, and what none of them has. */
+/** A breakdown of a span's time: its children by name, and the rest. */
 export function sharesOf(span: Span): Share[] {
   const shares = new Map<string, Share>();
   let covered = 0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page says: nothing yet, an error, a message that passes, a number with its interval.
+// Common texts: empty states, errors, passing messages, states, and numbers with their intervals.
 import { rememberToken } from '../service/service';
 import { fill, h, type Child } from './dom';
 import { figure } from './figures';
 import type { Interval } from '../service/types';
 
-/** Nothing is here, and what to do so that something will be. */
+/** An empty state, with what to do about it. */
 export const empty = (what: string, ...todo: Child[]) => h('div', { class: 'empty' }, h('p', { class: 'what' }, what), todo.length ? h('p', {}, todo) : null);
 
-/** No machine works for the server; what somebody does on one that should. */
-export const noMachine = (what: string) => empty('No machine is connected', `${what} `, h('code', {}, `d5 agent run --server ${location.hostname}:PORT`), ', where d5 serve says which port agents go to.');
+/** Says that no machine is connected, and how to connect one. */
+export const noMachine = (what: string) => empty('No machine is connected', `${what} `, h('code', {}, `d5 agent run --server ${location.hostname}:PORT`), '; d5 serve prints the port for agents.');
 
 export function problem(error: unknown, again?: () => void): HTMLElement {
   const message = error instanceof Error ? error.message : String(error);
@@ -26,13 +26,13 @@ export function tokenForm(again: () => void): HTMLElement {
   return h(
     'form',
     { class: 'problem', submit },
-    h('p', {}, 'This server answers those who have a token. Whoever runs it makes one: ', h('code', {}, 'd5 token add'), '.'),
+    h('p', {}, 'This server requires a token. Its administrator creates one: ', h('code', {}, 'd5 token add'), '.'),
     h('label', { for: 'token' }, 'Token'),
     h('div', { class: 'row' }, input, h('button', { type: 'submit', class: 'main' }, 'Enter')),
   );
 }
 
-/** Where passing messages stand; it is heard, too. */
+/** The place of passing messages, which screen readers announce. */
 export const notice = h('div', { class: 'notice', role: 'status' });
 let hide: ReturnType<typeof setTimeout> | undefined;
 export function say(text: string): void {
@@ -41,24 +41,24 @@ export function say(text: string): void {
   hide = setTimeout(() => fill(notice), 4000);
 }
 
-/** A text in the form of a program, with a button that copies it. */
+/** Code with a button that copies it. */
 export function code(label: string, text: string): HTMLElement {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
       say(`Copied: ${label}`);
     } catch {
-      say('The browser does not let the page copy: select the text');
+      say('The browser does not allow copying: select the text instead');
     }
   };
   return h('figure', { class: 'code' }, h('figcaption', {}, label, h('button', { type: 'button', class: 'small', click: () => void copy() }, 'Copy')), h('pre', { tabindex: 0, role: 'region', 'aria-label': label }, h('code', {}, text)));
 }
 
 const kMarks: Record<string, string> = { passed: '✓', done: '✓', ready: '✓', waiting: '…', failed: '✕', mistrusted: '!', quarantined: '!', running: '▶', leased: '▷', queued: '…', cancelled: '–', skipped: '–', unsupported: '–' };
-/** A state as a word with a mark: told without colours, too. */
+/** A state as a word with a mark, so that it is clear without colours. */
 export const state = (name: string) => h('span', { class: `state ${/^[a-z]+$/.test(name) ? name : ''}` }, h('span', { 'aria-hidden': 'true' }, kMarks[name] ?? '·'), name);
 
-/** Names and what they stand for; what is empty is left out. */
+/** Names with their values; empty values are left out. */
 export function facts(rows: [string, Child][]): HTMLElement {
   return h('dl', { class: 'facts' }, rows.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Server-sent events, read from a fetch: the browser's own EventSource sends no token.
+// Server-sent events, read by fetch, because the browser's EventSource cannot send a token.
 import { send, ServiceError } from './service';
 
 export interface ServerEvent {
@@ -7,7 +7,7 @@ export interface ServerEvent {
   data: string;
 }
 
-/** Cuts a stream of text into events (WHATWG HTML, "Server-sent events"); what is left of the last stays. */
+/** Splits a stream of text into events (WHATWG HTML, "Server-sent events"), and keeps an incomplete last one. */
 export class EventReader {
   private rest = '';
   private id = '';
@@ -21,7 +21,7 @@ export class EventReader {
       const data: string[] = [];
       for (const line of block.split(/\r\n|\n|\r/)) {
         const colon = line.indexOf(':');
-        if (colon === 0) continue; // a comment: the server is still there
+        if (colon === 0) continue; // a comment that keeps the connection open
         const field = colon < 0 ? line : line.slice(0, colon);
         const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
         if (field === 'data') data.push(value);
@@ -40,8 +40,8 @@ const pause = (milliseconds: number, signal: AbortSignal) =>
   });
 
 /**
- * Calls `hear` with every event until `signal` ends it. A connection that breaks is made again, from the event after the
- * last one that was heard. `tell` hears whether there is a connection.
+ * Calls `hear` with every event until `signal` aborts. A broken connection is reopened after the last event that was
+ * received. `tell` is called with whether there is a connection.
  */
 export async function follow<Data>(path: string, signal: AbortSignal, hear: (data: Data) => void, tell: (connected: boolean) => void = () => {}): Promise<void> {
   let last = '';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server that the page came from, asked over HTTP.
+// Requests to the server of the page.
 import type { Page, Problem } from './types';
 
-/** The server said no, or did not answer; `message` is for the reader. */
+/** The server refused a request, or did not answer; `message` is for the reader. */
 export class ServiceError extends Error {
   constructor(
     message: string,
@@ -14,7 +14,7 @@ export class ServiceError extends Error {
 
 const kToken = 'd5 token';
 
-/** Kept until the tab is closed; a server on loopback wants none. */
+/** Kept until the tab is closed; a server on loopback needs none. */
 export function token(): string {
   return sessionStorage.getItem(kToken) ?? '';
 }
@@ -23,7 +23,7 @@ export function rememberToken(value: string): void {
   else sessionStorage.removeItem(kToken);
 }
 
-/** "/v1/jobs" and {state: "queued"} -> "/v1/jobs?state=queued"; what is empty is left out. */
+/** "/v1/jobs" and {state: "queued"} -> "/v1/jobs?state=queued"; empty values are left out. */
 export function withQuery(path: string, query: Record<string, string | number | undefined>): string {
   const words = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
@@ -59,7 +59,7 @@ async function reasonOf(response: Response): Promise<string> {
   try {
     problem = (await response.json()) as Problem;
   } catch {
-    // A proxy's own words, perhaps: the status has to do.
+    // Perhaps a proxy's text: only the status is usable.
   }
   return problem.detail || problem.title || `The server answered with status ${response.status}.`;
 }
@@ -72,7 +72,7 @@ export async function post<Answer>(path: string, body: unknown, signal?: AbortSi
   return (await send('POST', path, { body, signal })).json() as Promise<Answer>;
 }
 
-/** Items of all pages, at most about `most`. */
+/** Items of all pages, up to about `most`. */
 export async function list<Item>(path: string, signal?: AbortSignal, most = 10_000): Promise<Item[]> {
   const items: Item[] = [];
   let cursor: string | undefined;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server's REST interface answers (data/openapi.yaml), as far as the page reads it. Nothing of it is trusted:
-// all of it may be missing, and every text is shown as text.
+// Answers of the server's REST interface (data/openapi.yaml), as far as the page uses them. They are not trusted:
+// everything may be missing, and every text is shown as text.
 
-/** Items, and where the next ones are. */
+/** Items, and the cursor of the next ones. */
 export interface Page<Item> {
   items: Item[];
   next?: string | null;
@@ -16,7 +16,7 @@ export interface Claim {
   source?: string;
 }
 
-/** A model, data set, framework or system that the server has a manifest of, and scenarios. */
+/** A model, data set, framework or system of which the server has a manifest, or a scenario. */
 export interface CatalogueEntry {
   name: string;
   version?: string;
@@ -27,20 +27,20 @@ export interface Model extends CatalogueEntry {
   task?: string;
   format?: string;
   source?: string;
-  /** Versions that will do, by the framework's name. */
+  /** Supported versions, by the framework's name. */
   frameworks?: Record<string, string>;
   claims?: Claim[];
 }
 export interface Framework extends CatalogueEntry {
-  /** What an evaluation calls it; empty: its name. */
+  /** Its word in an evaluation; empty: its name. */
   word?: string;
-  /** That machines have. */
+  /** Versions on machines. */
   versions?: string[];
 }
 export interface Dataset extends CatalogueEntry {
   samples?: number;
   splits?: string[];
-  /** The server holds the samples. */
+  /** Whether the server has the samples. */
   here?: boolean;
 }
 export interface System extends CatalogueEntry {
@@ -51,7 +51,7 @@ export interface System extends CatalogueEntry {
   price_per_hour?: number;
   currency?: string;
 }
-/** A model that answers below /v2, or why it does not: the index of the Open Inference Protocol. */
+/** A model below /v2, or the reason why it is not ready, from the index of the Open Inference Protocol. */
 export interface AnsweringModel {
   name: string;
   version?: string;
@@ -96,7 +96,7 @@ export interface Fit {
 
 export type JobState = 'queued' | 'leased' | 'running' | 'done' | 'failed' | 'cancelled' | 'quarantined';
 
-/** What one machine does of a job. */
+/** The work of one machine for a job. */
 export interface JobPart {
   number: number;
   state: JobState;
@@ -104,15 +104,15 @@ export interface JobPart {
   attempt?: number;
   progress?: string;
   reason?: string;
-  /** Where its records are. */
+  /** Id of the run with its records. */
   run?: string;
 }
 export interface Job {
   id: string;
   key: string;
-  /** What it is about: "efficientnet-lite0 · torch · single_stream". */
+  /** Its subject: "efficientnet-lite0 · torch · single_stream". */
   title?: string;
-  /** The name of the token that asked for it. */
+  /** Name of the token that submitted it. */
   owner?: string;
   state: JobState;
   submitted: string;
@@ -125,7 +125,7 @@ export interface JobEvent {
   time: string;
   job: string;
   state: JobState;
-  /** Of the job's; -1: the job as a whole. */
+  /** Number of the job's part; -1: the job as a whole. */
   part?: number;
   part_state?: JobState;
   agent?: string;
@@ -135,7 +135,7 @@ export interface JobEvent {
 export interface Run {
   id: string;
   key?: string;
-  /** What its evaluation is about. */
+  /** Subject of its evaluation. */
   title?: string;
   time: string;
   command?: string;
@@ -158,7 +158,7 @@ export interface RunDetails extends Run {
 export type Interval = [number, number];
 
 export type ConditionValue = string | number | { value: number | string; unit: string };
-/** By role: other identities are other cases, settings say how it was measured, findings came out. */
+/** By role: identities distinguish cases, settings say how it was measured, findings are results. */
 export type Conditions = Partial<Record<'identity' | 'setting' | 'finding' | 'aside', Record<string, ConditionValue>>>;
 
 /** A record, as in a results file (data/results.schema.json); its samples are left out. */
@@ -197,7 +197,7 @@ export interface Answer {
   score: number | null;
 }
 
-/** A record of a run among those that were measured before it. */
+/** A record of a run, compared with earlier ones of its series. */
 export interface HistoryEntry extends Measurement {
   run: string;
   time: string;
@@ -213,7 +213,7 @@ export interface ComparedRecord {
   unit: string;
   statistic: string;
   direction?: string;
-  /** How the two are told from others of their runs. */
+  /** What distinguishes the two from others of their runs. */
   name: string;
   a?: { value: number | null; interval?: Interval | null };
   b?: { value: number | null; interval?: Interval | null };
@@ -241,7 +241,7 @@ export interface ComparedLayer {
 export interface Comparison {
   a: Run;
   b: Run;
-  /** Of the machines, libraries and conditions. */
+  /** Differences of machines, libraries and conditions. */
   differences?: { name: string; a: string; b: string }[];
   records: ComparedRecord[];
   answers: ComparedAnswers[];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server knows, by task: from here an evaluation starts.
+// The catalogue by task, from which an evaluation starts.
 import { capital, counted, words } from '../parts/figures';
 import { fill, foreignLink, h, type Child } from '../parts/dom';
 import { nameOf, taskOf } from '../parts/entries';
@@ -35,7 +35,7 @@ function models(task: string, rows: Model[]): HTMLElement {
       { head: 'Licence', by: (model) => model.licence, cell: (model) => [model.licence, model.source && h('div', {}, foreignLink(model.source, 'source'))] },
       { head: 'Format', by: (model) => model.format, cell: (model) => model.format },
       {
-        head: 'What to do',
+        head: 'Actions',
         quiet: true,
         cell: (model) =>
           h(
@@ -51,25 +51,25 @@ function models(task: string, rows: Model[]): HTMLElement {
 
 const isReady = ({ state: at }: AnsweringModel) => at === 'READY';
 
-/** Models that the server itself answers with, those that are ready first. */
+/** Models that the server itself runs, those that are ready first. */
 function answering(all: AnsweringModel[]): Child {
-  if (!all.length) return empty('No model answers here', 'A server begins with one: ', h('code', {}, 'd5 serve --model lenet'), '.');
+  if (!all.length) return empty('This server runs no model', 'Start a server with one: ', h('code', {}, 'd5 serve --model lenet'), '.');
   const ready = all.filter(isReady);
   return [
     h('p', { class: 'lead' }, `${ready.length} of ${counted(all.length, 'model')} ${ready.length === 1 ? 'is' : 'are'} ready to be asked by the Open Inference Protocol, at `, h('code', {}, `${location.origin}/v2`), '.'),
     table<AnsweringModel>({
-      label: 'Models that answer here',
+      label: 'Models on this server',
       rows: [...ready, ...all.filter((model) => !isReady(model))],
       columns: [
         { head: 'Model', by: ({ name }) => name, cell: ({ name, version }) => [h('b', {}, name), version && h('span', { class: 'soft' }, ` ${version}`)] },
         { head: 'State', by: (model) => Number(!isReady(model)), cell: (model) => state(isReady(model) ? 'ready' : 'waiting') },
-        { head: 'Why', cell: (model) => (isReady(model) ? null : (model.reason ?? 'the server does not say')) },
+        { head: 'Why', cell: (model) => (isReady(model) ? null : (model.reason ?? 'unknown')) },
       ],
     }),
   ];
 }
 
-/** The rest of the catalogue, each kind folded. */
+/** The rest of the catalogue; each kind is folded. */
 function others(kind: string, entries: CatalogueEntry[], more: (entry: never) => Child): Child {
   if (!entries.length) return null;
   const rows = entries.map((entry) =>
@@ -100,7 +100,7 @@ const view: View = {
       fill(
         found,
         [...byTask].sort().map(([task, rows]) => [h('h2', {}, capital(task)), models(task, rows)]),
-        !chosen.length && (known.length ? empty(`No model with “${wanted}”`) : empty('This server knows no model yet', 'A model comes in by its manifest: ', h('code', {}, 'data/models/NAME.yaml'), '; d5 eval lint says what is wrong with one.')),
+        !chosen.length && (known.length ? empty(`No model with “${wanted}”`) : empty('This server knows no model yet', 'Add a model by its manifest: ', h('code', {}, 'data/models/NAME.yaml'), '; d5 eval lint checks a manifest.')),
       );
     };
     draw();
@@ -115,18 +115,18 @@ const view: View = {
     void askWhoAnswers(); // the catalogue does not wait for it
     const content: Child[] = [
       h('h1', {}, 'Which model, in which framework, on which system?'),
-      h('p', { class: 'lead' }, `${counted(known.length, 'model')}, ${counted(datasets.length, 'data set')}, ${counted(frameworks.length, 'framework')} are known to this server.`),
+      h('p', { class: 'lead' }, `${counted(known.length, 'model')}, ${counted(datasets.length, 'data set')}, ${counted(frameworks.length, 'framework')} in this server's catalogue.`),
       h('div', { class: 'row' }, h('label', { for: 'search' }, 'Find'), search),
       found,
     ];
     return [
       content,
-      h('h2', {}, 'Models that answer here'),
+      h('h2', {}, 'Models on this server'),
       here,
       h(
         'section',
         { class: 'others' },
-        h('h2', {}, 'Also known'),
+        h('h2', {}, 'More of the catalogue'),
         others('Data sets', datasets, (entry: Dataset) => (entry.samples ? ` · ${counted(entry.samples, 'sample')}` : null)),
         others('Frameworks', frameworks, (entry: Framework) => (entry.versions?.length ? ` · ${entry.versions.join(', ')} on machines` : null)),
         others('Scenarios', scenarios, () => null),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two runs side by side: numbers with the interval of their ratio, answers that flipped, layers that made the difference.
+// Two runs side by side: numbers with the interval of their ratio, answers that flipped, layers that differ.
 import { guesses } from '../parts/answers';
 import { chart, intervals } from '../parts/chart';
 import { whatOf } from '../parts/entries';
@@ -14,7 +14,7 @@ import { address, type Place, type View } from '../view';
 const kMostRows = 30;
 const kTicks = [0.001, 0.01, 0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 5, 10, 20, 50, 100, 1000];
 
-/** What the ratio says: told apart only where its interval leaves 1 out. */
+/** The verdict on a ratio: the runs differ only if its interval excludes 1. */
 function verdict({ ratio, ratio_interval: interval, direction }: ComparedRecord): Child {
   if (typeof ratio !== 'number') return '';
   if (!interval) return h('span', { class: 'soft' }, 'no interval');
@@ -58,7 +58,7 @@ function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
     h('h2', {}, 'Numbers'),
     drawn.length > 0 && forest.element,
     table<ComparedRecord>({
-      label: 'Numbers of both',
+      label: 'Numbers of both runs',
       rows,
       columns: [
         { head: 'Where', by: (row) => row.name, cell: (row) => row.name },
@@ -66,7 +66,7 @@ function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
         side('A', (row) => row.a),
         side('B', (row) => row.b),
         { head: 'B / A', number: true, by: ({ ratio }) => ratio, cell: ({ ratio, ratio_interval }) => figureCell(ratio, '1', ratio_interval) },
-        { head: 'Says', cell: verdict },
+        { head: 'Verdict', cell: verdict },
       ],
     }),
   ];
@@ -76,9 +76,9 @@ function answers(all: ComparedAnswers[]): Child {
   if (!all.length) return null;
   return [
     h('h2', {}, 'Answers'),
-    h('p', { class: 'lead' }, 'An equal accuracy may hide answers that are not: McNemar’s exact test tells whether flips go one way.'),
+    h('p', { class: 'lead' }, 'Runs of equal accuracy may still answer differently: McNemar’s exact test shows whether flips favour one run.'),
     table<ComparedAnswers>({
-      label: 'Answers of both',
+      label: 'Answers of both runs',
       rows: all,
       columns: [
         { head: 'Where', by: ({ name }) => name, cell: ({ name }) => name },
@@ -100,8 +100,8 @@ function answers(all: ComparedAnswers[]): Child {
           columns: [
             { head: 'Sample', number: true, by: ({ sample }) => sample, cell: ({ sample }) => sample },
             { head: 'Right in', by: ({ score_a, score_b }) => score_a - score_b, cell: ({ score_a, score_b }) => (score_a > score_b ? 'A' : 'B') },
-            { head: 'A said', cell: ({ a }) => a && guesses(a)[0]?.label },
-            { head: 'B said', cell: ({ b }) => b && guesses(b)[0]?.label },
+            { head: 'Answer of A', cell: ({ a }) => a && guesses(a)[0]?.label },
+            { head: 'Answer of B', cell: ({ b }) => b && guesses(b)[0]?.label },
           ],
         }),
       ),
@@ -112,9 +112,9 @@ function answers(all: ComparedAnswers[]): Child {
 function layers(all: ComparedLayer[]): Child {
   if (!all.length) return null;
   return [
-    h('h2', {}, 'Layers that made the difference'),
+    h('h2', {}, 'Layers that differ'),
     table<ComparedLayer>({
-      label: 'Layers of both',
+      label: 'Layers of both runs',
       rows: all,
       most: kMostRows,
       columns: [
@@ -123,20 +123,20 @@ function layers(all: ComparedLayer[]): Child {
         { head: 'A', number: true, by: ({ a }) => a, cell: ({ a }) => withPrefix(a, 's') },
         { head: 'B', number: true, by: ({ b }) => b, cell: ({ b }) => withPrefix(b, 's') },
         { head: 'B − A', number: true, by: ({ a, b }) => b - a, cell: ({ a, b }) => withPrefix(b - a, 's') },
-        { head: 'Of all', number: true, by: ({ share_of_all }) => share_of_all, cell: ({ share_of_all }) => `${withDigits(100 * share_of_all, 2)} %` },
-        { head: 'Sure', by: ({ is_sure }) => Number(is_sure), cell: ({ is_sure }) => (is_sure ? 'yes' : h('span', { class: 'soft' }, 'intervals meet')) },
+        { head: 'Share', number: true, by: ({ share_of_all }) => share_of_all, cell: ({ share_of_all }) => `${withDigits(100 * share_of_all, 2)} %` },
+        { head: 'Significant', by: ({ is_sure }) => Number(is_sure), cell: ({ is_sure }) => (is_sure ? 'yes' : h('span', { class: 'soft' }, 'intervals overlap')) },
       ],
     }),
   ];
 }
 
-/** What else differs, and may be the reason. */
+/** Other differences, which may be the reason. */
 const differences = (all: Comparison['differences']) =>
   all?.length
     ? [
-        h('h2', {}, 'What else differs'),
+        h('h2', {}, 'Other differences'),
         table<{ name: string; a: string; b: string }>({
-          label: 'What else differs',
+          label: 'Other differences',
           rows: all,
           columns: [
             { head: 'Of', by: ({ name }) => name, cell: ({ name }) => words(name) },
@@ -155,7 +155,7 @@ async function comparison(a: string, b: string, signal: AbortSignal): Promise<Ch
   return [
     h('div', { class: 'tiles two' }, head('A', found.a), head('B', found.b)),
     differences(found.differences ?? []),
-    found.records.length ? numbers(found.records, signal) : empty('The two have nothing in common', 'They are compared where model, framework, metric and conditions agree.'),
+    found.records.length ? numbers(found.records, signal) : empty('The runs have nothing in common', 'Numbers are compared if model, framework, metric and conditions agree.'),
     answers(found.answers),
     layers(found.layers),
   ];
@@ -187,7 +187,7 @@ const view: View = {
     const content = h('div', {});
     const draw = async () => {
       if (!chosen.a || !chosen.b) {
-        fill(content, runs.length < 2 ? empty('Two runs are needed to compare', h('a', { href: '#/start' }, 'Start an evaluation')) : empty('Choose two runs', 'Or tick two of them ', h('a', { href: '#/runs' }, 'in the list'), '.'));
+        fill(content, runs.length < 2 ? empty('A comparison needs two runs', h('a', { href: '#/start' }, 'Start an evaluation')) : empty('Choose two runs', 'Or tick two of them ', h('a', { href: '#/runs' }, 'in the list'), '.'));
         return;
       }
       try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model over versions and time: is it getting better, and which version was the best?
+// A model over versions and time, with the best version.
 import { probability } from '../parts/cells';
 import { chart, intervals, isLogarithmic } from '../parts/chart';
 import { identitiesOf } from '../parts/conditions';
@@ -17,11 +17,11 @@ const kSymbols = ['circle', 'diamond', 'triangle', 'rect', 'roundRect', 'pin'];
 
 const versionOf = (subject: string) => subject.split('@')[1] ?? '';
 
-/** Those of one metric and statistic together, the lower percentiles first. */
+/** Groups entries by metric and statistic, with lower percentiles first. */
 const byMetric = (entries: HistoryEntry[]) =>
   [...Map.groupBy(entries, ({ metric, unit, statistic }) => `${metric}\n${unit}\n${statistic}`).values()].sort(([a], [b]) => a!.metric.localeCompare(b!.metric) || probability(a!.statistic) - probability(b!.statistic));
 
-/** By its key each series' short name: what tells it from the others. */
+/** Each series' short name by its key, from the conditions that differ. */
 function seriesNames(entries: HistoryEntry[]): Map<string, string> {
   const facts = (entry: HistoryEntry): Record<string, string> => ({ framework: entry.framework, device: entry.device, machine: entry.hostname ?? '', ...identitiesOf(entry) });
   const first = new Map(entries.map((entry) => [entry.series, facts(entry)]));
@@ -41,7 +41,7 @@ function seriesNames(entries: HistoryEntry[]): Map<string, string> {
   );
 }
 
-/** A plot a metric and statistic: values with intervals over time, a line a series. */
+/** A plot per metric and statistic: values with intervals over time, a line per series. */
 function plot(entries: HistoryEntry[], signal: AbortSignal): Child {
   const told = entries.filter(({ value }) => typeof value === 'number');
   if (!told.length) return null;
@@ -121,7 +121,7 @@ const view: View = {
       remember({ model: model.element.value, metric: metric.element.value });
       const chosen = entries.filter((entry) => !metric.element.value || entry.metric === metric.element.value);
       if (!model.element.value) fill(content, empty(models.length ? 'Choose a model' : 'This server knows no model yet'));
-      else if (!chosen.length) fill(content, empty(`Nothing was measured of ${model.element.value} yet`, h('a', { href: address('/start', {}, { model: model.element.value }) }, 'Evaluate it')));
+      else if (!chosen.length) fill(content, empty(`${model.element.value} has no measurements yet`, h('a', { href: address('/start', {}, { model: model.element.value }) }, 'Evaluate it')));
       else {
         const plots = byMetric(chosen).map((group) => plot(group, signal));
         fill(content, h('div', { class: 'charts after' }, plots), h('h2', {}, 'Records'), records(chosen));
@@ -144,7 +144,7 @@ const view: View = {
       draw();
     }
     await load();
-    return [h('h1', {}, 'History of a model'), h('p', { class: 'lead' }, 'Its versions over time, on the machines that measured them. Lines join what was measured in the same way.'), h('div', { class: 'fields' }, model.field, metric.field), content];
+    return [h('h1', {}, 'History of a model'), h('p', { class: 'lead' }, 'Its versions over time, on the machines that measured them. Lines join measurements under the same conditions.'), h('div', { class: 'fields' }, model.field, metric.field), content];
   },
 };
 export default view;

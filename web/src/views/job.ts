@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One job, watched: where it stands, on which machines, what it says, and where its results are.
+// One job: its state, machines, messages and results, updated live.
 import { fill, h, type Child } from '../parts/dom';
 import { clock, moment } from '../parts/figures';
 import { cancel, followJobs, isLost, isOver, reasonOf, retry, subjectOf } from '../parts/jobs';
@@ -13,14 +13,14 @@ import { address, type View } from '../view';
 const kWay = ['queued', 'leased', 'running'];
 const kMostEvents = 200;
 
-/** queued, leased, running, and how it ended: the steps so far, and the present one. */
+/** Progress as steps: queued, leased, running, and its end, with the current one marked. */
 function way(job: Job): Child {
   const over = isOver(job.state);
   const reached = over ? kWay.length : kWay.indexOf(job.state);
   const steps = [...kWay, over ? job.state : 'done'];
   return h(
     'ol',
-    { class: 'way', 'aria-label': 'How far it is' },
+    { class: 'way', 'aria-label': 'Progress' },
     steps.map((name, i) => h('li', { class: i < reached ? 'past' : i === reached ? 'now' : '', 'aria-current': i === reached ? 'step' : undefined }, i === reached ? state(name) : name)),
   );
 }
@@ -30,11 +30,11 @@ const partsTable = (rows: JobPart[], texts: Map<string, string>) =>
     label: 'Machines of the job',
     rows,
     columns: [
-      { head: 'Machine', by: ({ agent }) => agent, cell: ({ agent }) => (agent ? h('b', {}, agent) : h('span', { class: 'soft' }, 'waits for one')) },
+      { head: 'Machine', by: ({ agent }) => agent, cell: ({ agent }) => (agent ? h('b', {}, agent) : h('span', { class: 'soft' }, 'waiting for one')) },
       { head: 'State', by: (part) => part.state, cell: (part) => state(part.state) },
       { head: 'Attempt', number: true, by: ({ attempt }) => attempt, cell: ({ attempt }) => attempt || '' },
-      { head: 'Says', cell: (part) => [part.reason || (part.agent && !isOver(part.state) ? (texts.get(part.agent) ?? part.progress) : '')] },
-      { head: 'Results', cell: ({ run, state: at }) => run && isOver(at) && h('a', { href: address('/runs/{id}', { id: run }) }, 'See the answer') },
+      { head: 'Message', cell: (part) => [part.reason || (part.agent && !isOver(part.state) ? (texts.get(part.agent) ?? part.progress) : '')] },
+      { head: 'Results', cell: ({ run, state: at }) => run && isOver(at) && h('a', { href: address('/runs/{id}', { id: run }) }, 'Show results') },
     ],
   });
 
@@ -59,7 +59,7 @@ const view: View = {
           isLost(job.state) && h('button', { type: 'button', id: 'retry', click: () => void retry(id).then((made) => made && (location.hash = address('/jobs/{id}', { id: made }))) }, 'Try again'),
           !isOver(job.state) && h('button', { type: 'button', id: 'cancel', click: () => void cancel(id).then((done) => (done ? ask() : undefined)) }, 'Cancel'),
         ),
-        h('p', { class: 'soft' }, `Job ${job.id}, asked for ${job.owner ? `by ${job.owner}, ` : ''}${moment(job.submitted)} UTC`),
+        h('p', { class: 'soft' }, `Job ${job.id}, submitted ${job.owner ? `by ${job.owner}, ` : ''}${moment(job.submitted)} UTC`),
         way(job),
         job.state !== 'done' && reasonOf(job) && h('p', { class: 'warning' }, reasonOf(job)),
       );
@@ -71,12 +71,12 @@ const view: View = {
       );
       fill(log, [...heard].reverse().map((event) => h('li', {}, h('time', { datetime: event.time }, clock(event.time)), h('span', { class: 'soft' }, event.agent), h('span', {}, event.text || ((event.part ?? -1) >= 0 ? event.part_state : event.state)))));
     }
-    /** While a part waits: which machines could have it, and why others could not. */
+    /** While a part waits: which machines could run it, and why others could not. */
     async function askWhy() {
       const waits = job.parts?.some(({ state: at }) => at === 'queued') ?? !isOver(job.state);
       if (!waits) return fill(why);
       const [fits, agents] = await Promise.all([list<Fit>(`${path}/why`, signal), list<Agent>('/v1/agents', signal)]);
-      fill(why, h('h3', {}, 'Who could have it'), machines(fits, agents));
+      fill(why, h('h3', {}, 'Machines that could run it'), machines(fits, agents));
     }
     async function ask() {
       try {
@@ -84,12 +84,12 @@ const view: View = {
         draw();
         await askWhy();
       } catch {
-        // The next event asks again.
+        // The next event reloads it.
       }
     }
     const over = new AbortController();
     const hear = (event: JobEvent) => {
-      if (isOver(event.state)) over.abort(); // there is no more to hear
+      if (isOver(event.state)) over.abort(); // no more events can come
       heard.push(event);
       if (heard.length > kMostEvents) heard.shift();
       if (event.agent && event.text) texts.set(event.agent, event.text);
@@ -106,9 +106,9 @@ const view: View = {
       h('h2', {}, 'Machines'),
       parts,
       why,
-      h('h2', {}, 'What happened'),
-      h('p', { class: 'soft' }, 'The newest first; times in UTC.'),
-      h('div', { class: 'log', tabindex: 0, role: 'region', 'aria-label': 'What happened' }, log),
+      h('h2', {}, 'Events'),
+      h('p', { class: 'soft' }, 'Newest first; times in UTC.'),
+      h('div', { class: 'log', tabindex: 0, role: 'region', 'aria-label': 'Events' }, log),
       manifest && h('details', { class: 'apart' }, h('summary', {}, 'Manifest'), code('Manifest', manifest)),
     ];
   },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was asked for and how far it is, and who works on it.
+// Submitted jobs with their progress, and the machines.
 import { fill, h, type Child } from '../parts/dom';
 import { ago, bytes, counted } from '../parts/figures';
 import { cancel, followJobs, isOver, kStates, reasonOf, subjectOf } from '../parts/jobs';
@@ -12,7 +12,7 @@ import { address, type View } from '../view';
 const kShown = 100;
 
 function agentsTable(agents: Agent[]): Child {
-  if (!agents.length) return noMachine('On one that should work:');
+  if (!agents.length) return noMachine('To connect one, run');
   return table<Agent>({
     label: 'Machines',
     rows: agents,
@@ -25,7 +25,7 @@ function agentsTable(agents: Agent[]): Child {
       { head: 'Frameworks', cell: ({ facts }) => Object.entries(facts.frameworks ?? {}).map(([name, { version }], i) => [i > 0 && ', ', h('span', { class: 'unbroken' }, name), version && h('span', { class: 'soft' }, ` ${version}`)]) },
       { head: 'Labels', cell: ({ facts }) => Object.entries(facts.labels ?? {}).map(([name, value], i) => [i > 0 && ', ', h('span', { class: 'unbroken' }, `${name}=${value}`)]) },
       { head: 'Price an hour', number: true, by: ({ facts }) => facts.price_per_hour || undefined, cell: ({ facts }) => Boolean(facts.price_per_hour) && `${facts.price_per_hour} ${facts.currency ?? 'USD'}` },
-      { head: 'Heard', number: true, by: ({ heartbeat }) => heartbeat, cell: ({ heartbeat }) => heartbeat && ago(heartbeat) },
+      { head: 'Last heartbeat', number: true, by: ({ heartbeat }) => heartbeat, cell: ({ heartbeat }) => heartbeat && ago(heartbeat) },
     ],
   });
 }
@@ -74,22 +74,22 @@ const view: View = {
                 { head: 'Evaluation', by: subjectOf, cell: (job) => [h('a', { href: address('/jobs/{id}', { id: job.id }) }, subjectOf(job)), h('div', { class: 'soft' }, !isOver(job.state) && (progress.get(job.id) ?? job.parts?.map((part) => part.progress).filter(Boolean).join('; ')))] },
                 { head: 'State', by: (job) => kStates.indexOf(job.state), cell: (job) => [state(job.state), h('div', { class: 'soft' }, reasonOf(job))] },
                 { head: 'On', by: (job) => String(job.on ?? ''), cell: (job) => job.parts?.map((part) => part.agent).filter(Boolean).join(', ') || job.on },
-                ...(rows.some((job) => job.owner) ? [{ head: 'Asked for by', by: (job: Job) => job.owner, cell: (job: Job) => job.owner }] : []),
-                { head: 'Asked for', number: true, by: (job) => job.submitted, cell: (job) => ago(job.submitted) },
+                ...(rows.some((job) => job.owner) ? [{ head: 'Submitted by', by: (job: Job) => job.owner, cell: (job: Job) => job.owner }] : []),
+                { head: 'Submitted', number: true, by: (job) => job.submitted, cell: (job) => ago(job.submitted) },
                 {
-                  head: 'What to do',
+                  head: 'Actions',
                   quiet: true,
                   cell: (job) => !isOver(job.state) && h('button', { type: 'button', class: 'small', id: `cancel-${job.id}`, click: () => void cancel(job.id).then((done) => (done ? load() : undefined)) }, 'Cancel', h('span', { class: 'unseen' }, ` ${subjectOf(job)}`)),
                 },
               ],
             })
-          : empty(wanted ? `No job is ${wanted}` : 'Nothing was asked for yet', h('a', { href: '#/start' }, 'Start an evaluation')),
+          : empty(wanted ? `No job is ${wanted}` : 'No jobs yet', h('a', { href: '#/start' }, 'Start an evaluation')),
         next && h('p', {}, h('button', { type: 'button', id: 'more', click: () => void load(next) }, 'Older ones')),
       );
     }
 
     await Promise.all([load(), loadAgents()]);
-    // Many events at once make one question.
+    // Many events at once cause one request.
     let due: ReturnType<typeof setTimeout> | undefined;
     const ask = () => {
       clearTimeout(due);
@@ -105,7 +105,7 @@ const view: View = {
     followJobs('/v1/events', signal, live, hear);
     return [
       h('div', { class: 'row apart' }, h('h1', {}, 'Jobs'), h('a', { class: 'button main', href: '#/start' }, 'Start an evaluation')),
-      h('p', { class: 'lead' }, `The newest first, ${counted(kShown, 'job')} at a time. This page hears of changes by itself.`),
+      h('p', { class: 'lead' }, `Newest first, ${counted(kShown, 'job')} at a time. The page updates itself.`),
       live,
       queue,
       h('h2', {}, 'Machines'),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result: how accurate, how fast, how sure, and what was answered wrongly.
+// The results of a run: accuracy and speed with their intervals, and wrong answers.
 import { answersSection } from '../parts/answers';
 import { cellsOf, conditionOf, isAccuracy, nameOf, partedConditions, probability, recordOf, statisticsOf, statusOf, type Cell } from '../parts/cells';
 import { chart } from '../parts/chart';
@@ -22,7 +22,7 @@ function tile(what: string, record: Measurement | undefined, more: Child): Child
   return h('div', { class: 'tile' }, h('div', { class: 'what' }, what), h('div', { class: 'value' }, value), h('div', { class: 'more' }, interval, interval && ' ', more));
 }
 
-/** The best value of a metric among cells that passed. */
+/** The best value of a metric among the cells that passed. */
 function best(cells: Cell[], metric: string, statistic: string | undefined, sign: 1 | -1): { cell: Cell; record: Measurement } | undefined {
   const all = cells
     .flatMap((cell) => {
@@ -42,7 +42,7 @@ function tiles(accuracies: Cell[], timed: Cell[], differing: string[]): Child {
       const others = claims.filter(({ metric, value }) => metric === record.metric && value !== record.value).length;
       return tile(capital(words(record.metric)), record, [conditionsOf(record).claimed && `claimed ${conditionsOf(record).claimed} `, state(record.status), others > 0 && ` in ${record.framework}; others differ`]);
     });
-  // What a trace costs is in its times.
+  // Times of traced cells include the cost of tracing.
   const untraced = timed.filter(({ conditions }) => (conditions['trace level'] ?? 'none') === 'none');
   if (untraced.length) timed = untraced;
   const quick = best(timed, 'latency', 'median', 1);
@@ -63,14 +63,14 @@ function accuracyTable(cells: Cell[]): Child {
       { head: 'Model', by: ({ subject }) => subject, cell: ({ subject }) => subject },
       { head: 'Framework', by: ({ framework }) => framework, cell: (row) => [row.framework, h('span', { class: 'soft' }, ` ${row.framework_version ?? ''}`)] },
       { head: 'Measure', by: ({ metric }) => metric, cell: ({ metric }) => words(metric) },
-      { head: 'Share right', number: true, by: ({ value }) => value, cell: cellFigure },
+      { head: 'Accuracy', number: true, by: ({ value }) => value, cell: cellFigure },
       { head: 'Claimed', number: true, by: (row) => Number(conditionsOf(row).claimed), cell: (row) => conditionsOf(row).claimed },
       { head: 'Status', by: ({ status }) => status, cell: (row) => [state(row.status), h('div', { class: 'soft' }, row.reason)] },
     ],
   });
 }
 
-/** Scenarios with their percentiles; ticked ones are drawn. */
+/** Scenarios with their percentiles; ticked ones are plotted. */
 class Timed {
   private readonly charts = h('div', { class: 'charts' });
   private readonly names = h('div', {});
@@ -101,7 +101,7 @@ class Timed {
       input.addEventListener('change', () => {
         if (input.checked && drawn.size >= kMostCurves) {
           input.checked = false;
-          say(`At most ${kMostCurves} are drawn: untick one`);
+          say(`At most ${kMostCurves} curves can be drawn: untick one`);
           return;
         }
         if (input.checked) drawn.add(cell);
@@ -221,14 +221,14 @@ const view: View = {
         h('div', { class: 'row' }, traces.length > 0 && h('a', { class: 'button', href: address('/runs/{id}/timeline', { id }) }, 'Timeline'), h('a', { class: 'button', href: address('/compare', {}, { a: id }) }, 'Compare')),
       ),
       h('p', { class: 'soft' }, [`${moment(run.time)} UTC`, run.hostname, run.cpu, ...shared.filter(([name]) => name !== 'model').map(([name, value]) => (name === 'framework' ? value : `${words(name)} ${words(value)}`))].filter(Boolean).join(' · ')),
-      !records.length && empty('This run has no records', 'It may be running still.'),
+      !records.length && empty('This run has no records', 'It may still be running.'),
       tiles(accuracies, timed, differing),
       warnings.length > 0 && h('div', { class: 'warning' }, h('ul', {}, warnings.map((text) => h('li', {}, text)))),
       timed.length > 0 && [h('h2', {}, 'How fast'), new Timed(id, timed, differing, signal).element()],
       accuracies.length > 0 && [h('h2', {}, 'How accurate'), accuracyTable(accuracies)],
       answers.length > 0 && answersSection(id, answers, new Map(cells.map(({ piece, conditions }) => [piece, conditions.dataset ?? ''])), place),
       records.length > 0 && h('details', { class: 'apart' }, h('summary', {}, `All ${counted(records.length, 'record')}`), allRecords(records)),
-      h('details', {}, h('summary', {}, 'Where and how'), machineFacts(run), run.command && code('The command', run.command), run.manifest ? code('The manifest', typeof run.manifest === 'string' ? run.manifest : JSON.stringify(run.manifest, null, 2)) : null),
+      h('details', {}, h('summary', {}, 'Machine and command'), machineFacts(run), run.command && code('The command', run.command), run.manifest ? code('The manifest', typeof run.manifest === 'string' ? run.manifest : JSON.stringify(run.manifest, null, 2)) : null),
     ];
   },
 };

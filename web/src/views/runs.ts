@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs that the server's database keeps; two of them can be compared.
+// The runs in the server's database; two of them can be compared.
 import { h, fill, type Child } from '../parts/dom';
 import { counted, moment } from '../parts/figures';
 import { whatOf } from '../parts/entries';
@@ -66,12 +66,12 @@ const view: View = {
                 { head: 'Not passed', number: true, by: (run) => run.not_passed, cell: trouble },
               ],
             })
-          : empty('No results are kept yet', h('a', { href: '#/start' }, 'Start an evaluation'), ', or bring in what you have: ', h('code', {}, 'd5 eval import RESULTS.json')),
+          : empty('No results yet', h('a', { href: '#/start' }, 'Start an evaluation'), ', or import existing results: ', h('code', {}, 'd5 eval import RESULTS.json')),
         next && h('p', {}, h('button', { type: 'button', id: 'more', click: () => void load(next) }, 'Older ones')),
       );
     }
     await load();
-    return [h('h1', {}, 'Runs'), h('p', { class: 'lead' }, `What was measured, the newest first, ${counted(kShown, 'run')} at a time.`), pair, rows];
+    return [h('h1', {}, 'Runs'), h('p', { class: 'lead' }, `Newest first, ${counted(kShown, 'run')} at a time.`), pair, rows];
   },
 };
 export default view;

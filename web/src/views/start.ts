@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a task to an evaluation in clicks. What is chosen stands in the address, as a manifest, and as a command.
+// Composes an evaluation, starting from a task. The choices are in the address, and shown as a manifest and as a command.
 import { fill, h, type Child } from '../parts/dom';
 import { nameOf, taskOf } from '../parts/entries';
 import { commandOf, manifestOf, type Chosen } from '../parts/evaluation';
@@ -21,7 +21,7 @@ interface Known {
   agents: Agent[];
 }
 
-/** What the address says of what was chosen. */
+/** The choices in the address. */
 function read(query: URLSearchParams): Chosen & { task: string; on: string } {
   const many = (name: string) => query.get(name)?.split(',').filter(Boolean) ?? [];
   const options = Object.fromEntries([...query].filter(([name]) => name.startsWith('option.')).map(([name, value]) => [name.slice(7), value]));
@@ -105,7 +105,7 @@ class Form {
     const { chosen, known } = this;
     const count = (task: string) => known.models.filter((model) => taskOf(model) === task).length;
     const ofTask = known.models.filter((model) => taskOf(model) === chosen.task);
-    // Those that a machine has go first.
+    // Frameworks that a machine has come first.
     const frameworks = [...known.frameworks].sort((a, b) => Number(!a.versions?.length) - Number(!b.versions?.length));
     const versions = (framework: string) =>
       known.models.filter((model) => chosen.models.includes(nameOf(model))).map((model) => model.frameworks?.[framework]).find(Boolean);
@@ -122,13 +122,13 @@ class Form {
       }),
       chosen.models.length > 0 && question(3, 'Framework', 'several are compared', 'checkbox', frameworks.map((framework) => {
         const needed = versions(framework.name.replace(/:.*/, ''));
-        return { value: framework.word || framework.name, title: framework.name, more: [framework.versions?.join(', ') || framework.summary || (known.agents.length > 0 && 'on no machine now'), needed && `the model wants ${needed}`].filter(Boolean).join('; ') };
+        return { value: framework.word || framework.name, title: framework.name, more: [framework.versions?.join(', ') || framework.summary || (known.agents.length > 0 && 'on no connected machine'), needed && `the model requires ${needed}`].filter(Boolean).join('; ') };
       }), chosen.frameworks, (values) => {
         chosen.frameworks = values;
         this.changed(true);
       }),
       chosen.frameworks.length > 0 && [
-        question(4, 'Scenario', 'how queries come', 'radio', known.scenarios.map(({ name, summary }) => ({ value: name, title: words(name), more: summary })), [chosen.scenario], ([scenario = '']) => {
+        question(4, 'Scenario', 'arrival pattern of queries', 'radio', known.scenarios.map(({ name, summary }) => ({ value: name, title: words(name), more: summary })), [chosen.scenario], ([scenario = '']) => {
           chosen.scenario = scenario;
           chosen.options = {};
           this.changed(true);
@@ -204,12 +204,12 @@ class Form {
     );
   }
 
-  /** Chosen models of which nobody claims how accurate they are: on no data set of their own. */
+  /** Chosen models without a claimed accuracy, and so without a data set of their own. */
   private unclaimed(): string[] {
     return this.known.models.filter((model) => this.chosen.models.includes(nameOf(model)) && !model.claims?.length).map(nameOf);
   }
 
-  /** What is still to be chosen; empty: nothing. */
+  /** What remains to be chosen; empty: nothing. */
   private lacks(): string {
     const { task, models, frameworks, scenario, batches, dataset } = this.chosen;
     if (!task) return 'Choose a task first.';
@@ -218,7 +218,7 @@ class Form {
     if (!scenario) return 'Choose a scenario.';
     if (!batches.length) return 'Batches are whole numbers, as 1,8.';
     const unclaimed = this.unclaimed();
-    if (!dataset && unclaimed.length) return `Choose a data set: nothing is claimed of ${unclaimed.join(', ')} on any.`;
+    if (!dataset && unclaimed.length) return `Choose a data set: ${unclaimed.join(', ')} has no claimed accuracy.`;
     return '';
   }
 
@@ -231,10 +231,10 @@ class Form {
     this.asked.abort();
     if (lacks) {
       fill(this.texts);
-      fill(this.fitting, h('p', { class: 'soft' }, `${counted(this.known.agents.length, 'machine')} connected. Which of them fit is told here.`));
+      fill(this.fitting, h('p', { class: 'soft' }, `${counted(this.known.agents.length, 'machine')} connected. Those that fit will be listed here.`));
       return;
     }
-    fill(this.texts, h('h2', {}, 'The same'), code('As a manifest', manifestOf(this.chosen)), code('As a command', commandOf(this.chosen, location.origin)));
+    fill(this.texts, h('h2', {}, 'Use elsewhere'), code('As a manifest', manifestOf(this.chosen)), code('As a command', commandOf(this.chosen, location.origin)));
     this.asked = new AbortController();
     void this.askWhoFits(AbortSignal.any([this.asked.signal, this.place.signal]));
   }
@@ -245,7 +245,7 @@ class Form {
   }
 
   private async askWhoFits(signal: AbortSignal): Promise<void> {
-    await new Promise((done) => setTimeout(done, 150)); // who types asks once
+    await new Promise((done) => setTimeout(done, 150)); // requests only after typing pauses
     if (signal.aborted) return;
     try {
       const { items } = await post<Page<Fit>>('/v1/jobs/why', this.request(), signal);
@@ -261,7 +261,7 @@ class Form {
     try {
       const response = await send('POST', '/v1/jobs', { body: this.request(), signal: this.place.signal });
       const job = (await response.json()) as Job;
-      if (response.status === 200) say('This evaluation was asked for before: here it is');
+      if (response.status === 200) say('This evaluation was submitted before: here it is');
       location.hash = address('/jobs/{id}', { id: job.id });
     } catch (error) {
       if (this.place.signal.aborted) return;
@@ -285,8 +285,8 @@ const view: View = {
       list<Scenario>('/v1/scenarios', signal),
       list<Agent>('/v1/agents', signal),
     ]);
-    const heading = [h('h1', {}, 'Start an evaluation'), h('p', { class: 'lead' }, 'Accuracy is judged on all samples first; then the model is asked as the scenario says, and timed.')];
-    if (!models.length) return [heading, empty('This server knows no model to evaluate', h('a', { href: '#/' }, 'What it does know'))];
+    const heading = [h('h1', {}, 'Start an evaluation'), h('p', { class: 'lead' }, 'First the accuracy is judged on all samples; then the model is timed under the scenario.')];
+    if (!models.length) return [heading, empty('This server knows no model to evaluate', h('a', { href: '#/' }, 'Show the catalogue'))];
     return [heading, new Form({ models, datasets, frameworks, systems, scenarios, agents }, place).element()];
   },
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a request to a node: when each part of the system did what, and where the time of any of them goes.
+// The timeline of a run, from a request to a node, with a breakdown of the time of any span.
 import { fill, h, type Child } from '../parts/dom';
 import { capital, counted, withDigits, withPrefix } from '../parts/figures';
 import { table } from '../parts/table';
@@ -13,7 +13,7 @@ import { address, type View } from '../view';
 const lengthOf = (span: Span) => span.end - span.start;
 const percent = (share: number) => (share > 0 && share < 1e-4 ? '< 0.01 %' : `${withDigits(100 * share, 3)} %`);
 
-/** What the requests were made of; a click on one shows it. */
+/** The table of requests; a click on one shows its spans. */
 function requestsTable(trace: Trace, drawn: Timeline): Child {
   if (!trace.requests.length) return null;
   const partsOf = (request: Span) => request.children[0]?.children ?? [];
@@ -55,25 +55,25 @@ function show(span: Span, drawn: Timeline): void {
 }
 
 function details(span: Span | null, drawn: Timeline): Child {
-  if (!span) return h('p', { class: 'soft' }, 'Click on a span, or choose a request below, to see what it is a part of and where its time goes.');
+  if (!span) return h('p', { class: 'soft' }, 'Click on a span, or choose a request below, to see its parents and a breakdown of its time.');
   const shares = sharesOf(span);
   const path = pathOf(span);
   return [
     h(
       'nav',
-      { class: 'path', 'aria-label': 'What it is a part of' },
+      { class: 'path', 'aria-label': 'Parents' },
       path.map((part, i) => [i > 0 && h('span', { class: 'soft', 'aria-hidden': 'true' }, ' › '), part === span ? h('b', { 'aria-current': 'true' }, part.name) : h('button', { type: 'button', class: 'small', click: () => drawn.select(part) }, part.name)]),
     ),
-    facts([['Takes', withPrefix(lengthOf(span), 's')], ['Begins at', withPrefix(span.start, 's')], ['Of its parent', span.parent && percent(lengthOf(span) / lengthOf(span.parent))], ...span.facts]),
+    facts([['Takes', withPrefix(lengthOf(span), 's')], ['Begins at', withPrefix(span.start, 's')], ['Share of its parent', span.parent && percent(lengthOf(span) / lengthOf(span.parent))], ...span.facts]),
     h('div', { class: 'row' }, h('button', { type: 'button', click: () => show(span, drawn) }, 'Zoom to it')),
     shares.length > 0 &&
       table<Share>({
-        label: `Where the time of ${span.name} goes`,
+        label: `Breakdown of the time of ${span.name}`,
         rows: shares,
         columns: [
           { head: 'Part', by: ({ name }) => name, cell: ({ name, longest }) => (longest ? h('button', { type: 'button', class: 'small', click: () => drawn.select(longest) }, name) : h('span', { class: 'soft' }, name)) },
-          { head: 'Times', number: true, by: ({ count, longest }) => longest && count, cell: ({ count, longest }) => longest && count },
-          { head: 'All together', number: true, by: ({ total }) => total, cell: ({ total }) => withPrefix(total, 's') },
+          { head: 'Count', number: true, by: ({ count, longest }) => longest && count, cell: ({ count, longest }) => longest && count },
+          { head: 'Total', number: true, by: ({ total }) => total, cell: ({ total }) => withPrefix(total, 's') },
           { head: 'Share', number: true, by: ({ total }) => total, cell: ({ total }) => percent(total / lengthOf(span)) },
           { head: 'Longest', number: true, by: ({ longest }) => longest && lengthOf(longest), cell: ({ longest }) => longest && withPrefix(lengthOf(longest), 's') },
         ],
@@ -89,8 +89,8 @@ const view: View = {
     const path = `/v1/runs/${encodeURIComponent(id)}`;
     const run = await get<RunDetails>(path, signal);
     const pieces = (run.pieces ?? []).filter(({ kind }) => kind === 'trace');
-    const heading = [h('div', { class: 'row apart' }, h('h1', {}, 'Timeline'), h('a', { class: 'button', href: address('/runs/{id}', { id }) }, 'The result'))];
-    if (!pieces.length) return [heading, empty('No trace was kept of this run', 'Choose the trace level “model” or “framework” when you ', h('a', { href: '#/start' }, 'start an evaluation'), '.')];
+    const heading = [h('div', { class: 'row apart' }, h('h1', {}, 'Timeline'), h('a', { class: 'button', href: address('/runs/{id}', { id }) }, 'Results'))];
+    if (!pieces.length) return [heading, empty('This run has no trace', 'Choose the trace level “model” or “framework” when you ', h('a', { href: '#/start' }, 'start an evaluation'), '.')];
     const piece = pieces.find(({ name }) => name === query.get('piece')) ?? pieces[0]!;
     const { traceEvents } = await get<{ traceEvents: TraceEvent[] }>(withQuery(`${path}/trace`, { piece: piece.name }), signal);
     const trace = traceOf(traceEvents);

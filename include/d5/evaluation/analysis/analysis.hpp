@@ -16,21 +16,21 @@
 
 namespace d5 {
 
-/// What is analysed: a run's records, and its traces where it has some.
+/// A run to analyse: its records, and its traces if it has any.
 struct AnalysedRun {
-  std::string name = {};  ///< a file, or the id of a run; shown where there are several
+  std::string name = {};  ///< a file, or the id of a run; shown if there are several runs
   Results results = {};
   std::vector<Timeline> traces = {};
 };
 
-/// What an analysis says; nothing, where the runs hold nothing for it.
+/// The result of an analysis; empty if the runs hold nothing for it.
 struct AnalysisResult {
   TextTable table;
   std::vector<Plot> plots = {};
 };
 
-/// A question about one run or many that tables and plots answer: how latency is spread, what a
-/// layer costs. It measures nothing.
+/// Answers a question about one or more runs with tables and plots, such as the spread of latency,
+/// or the cost of layers. Measures nothing.
 class Analysis {
  public:
   virtual ~Analysis() = default;
@@ -38,18 +38,18 @@ class Analysis {
 };
 
 using AnalysisEntry = Entry<std::shared_ptr<Analysis>()>;
-/// By name; src/evaluation/analysis/analyses has the built-in ones, one file each.
+/// All analyses by name. The built-in ones are in src/evaluation/analysis/analyses, one file each.
 ///
 ///     const auto result = analyses().at("latency").make()->analyse(runs);
 ///     std::cout << result.table.to_text(Format::table);
 [[nodiscard]] Registry<AnalysisEntry>& analyses();
 
-/// The plots of all analyses, with their defaults, that have something to say of the runs, besides
-/// those that a report has of their records by itself (`plots_of`).
+/// The non-empty plots of all analyses of the runs, with default options, besides those that a
+/// report draws by itself (`plots_of`).
 [[nodiscard]] std::vector<Plot> analysis_plots(std::span<const AnalysedRun> runs);
 
-/// Files as runs: results files each, and traces, which belong to the results file before them, or
-/// to the first. Throws: IoError, FormatError; ValueError without a results file.
+/// Reads files as runs: each results file is one. A trace belongs to the results file before it, or
+/// else to the first. Throws: IoError, FormatError; ValueError without a results file.
 [[nodiscard]] std::vector<AnalysedRun> read_runs(const std::vector<std::string>& files);
 [[nodiscard]] std::vector<AnalysedRun> runs_of(const Report& report);
 

@@ -10,50 +10,50 @@
 
 namespace d5 {
 
-/// A record among those of the same kind that were measured before it.
+/// A record of a history, compared with earlier ones of its series.
 struct HistoryEntry {
   StoredMeasurement stored;
-  /// What it stands in a line with: its subject without a version ("lenet" of "lenet@1.2.0"), its
-  /// framework, device, metric and conditions, the machine.
+  /// The series: the subject without its version ("lenet" of "lenet@1.2.0"), with framework,
+  /// device, metric, conditions and machine.
   std::string series;
   /// Passed, and better than all before it in its series.
   bool is_record = false;
-  bool is_best = false;  ///< the last of these: the best version there is
+  bool is_best = false;  ///< the last record: the best version so far
 };
 
-/// The oldest first. Records whose metric has no better and worse are nobody's best.
+/// Finds records and the best, oldest first. A metric without a better direction has no best.
 [[nodiscard]] std::vector<HistoryEntry> result_history(std::vector<StoredMeasurement> stored);
 
-/// Which records of a history are kept.
+/// Selects the records of a history to return.
 struct HistoryPart {
   enum class From { oldest, newest } from = From::oldest;
-  std::size_t skipped = 0;  ///< from there
+  std::size_t skipped = 0;  ///< records to skip
   std::size_t limit = std::size_t{1} << 40;
 };
 
-/// A part of a history; all was seen for it.
+/// A part of a history, judged on the whole history.
 struct StoredHistory {
-  std::vector<HistoryEntry> entries = {};  ///< the oldest first
-  std::size_t all = 0;                     ///< records that there are
+  std::vector<HistoryEntry> entries = {};  ///< oldest first
+  std::size_t all = 0;                     ///< number of records in the history
 };
 
-/// The history of a database's records, which are read page by page: in memory are those of the
-/// part alone, and the best of each series.
+/// The history of a database's records, which are read page by page: only the records of the part,
+/// and the best of each series, are in memory.
 [[nodiscard]] StoredHistory stored_history(const EvaluationDatabase& database,
                                            const RecordFilter& filter,
                                            const HistoryPart& part = {});
 
-/// A page of it, the oldest first. What is read of all others are the values of the page's metrics
-/// alone, which tell its best. Throws: ValueError for a place that no page told.
+/// A page of it, oldest first. Of all other records only the values of the page's metrics are read,
+/// which determine the best. Throws: ValueError for an unknown place.
 [[nodiscard]] StoredPage<HistoryEntry> history_page(const EvaluationDatabase& database,
                                                     const RecordFilter& filter,
                                                     const PageAsked& page);
 
-/// A row a record: when, which version, what, and which is the best of its series. Of the
-/// conditions those that differ.
+/// A row per record: time, version, value, and whether it is the best of its series, with the
+/// conditions that differ.
 [[nodiscard]] TextTable history_table(const std::vector<HistoryEntry>& history);
 
-/// A plot a metric: values with intervals over the runs that made them, a line a series.
+/// A plot per metric: values with intervals over runs, a line per series.
 [[nodiscard]] std::vector<Plot> history_plots(const std::vector<HistoryEntry>& history);
 
 }  // namespace d5

@@ -13,19 +13,19 @@ namespace d5 {
 
 enum class StoredTraces { with, without };
 
-/// A run of a database with its traces, under the first eight digits of its id. `run` may be cut
-/// short. Throws: NotFound.
+/// Reads a run of a database with its traces, named by the first eight digits of its id. `run` may
+/// be cut short. Throws: NotFound.
 [[nodiscard]] AnalysedRun stored_run(const EvaluationDatabase& database, const std::string& run,
                                      StoredTraces traces = StoredTraces::with);
 
-/// `layer_differences` of two runs, of whose traces one at a time is in memory. `a` and `b` may be
+/// `layer_differences` of two runs, with the traces of one at a time in memory. `a` and `b` may be
 /// cut short. Throws: NotFound.
 [[nodiscard]] std::vector<LayerDifference> stored_layer_differences(
     const EvaluationDatabase& database, const std::string& a, const std::string& b);
 
-/// The answers of two runs, by the pieces that both have, or by the only one of each; empty where
-/// there are none. `a` and `b` may be cut short. Of each side the first `most_flips` are told.
-/// Throws: NotFound.
+/// Compares the answers of two runs, by the pieces that both have, or by the only one of each;
+/// empty if there are none. `a` and `b` may be cut short. The first `most_flips` of each side are
+/// listed. Throws: NotFound.
 [[nodiscard]] std::vector<NamedAnswerComparison> compare_stored_answers(
     const EvaluationDatabase& database, const std::string& a, const std::string& b,
     std::size_t most_flips = 1000);

@@ -22,57 +22,56 @@ namespace detail {
 class SqlConnection;
 }
 
-/// Which records are asked for; what is empty holds for all. A "*" in a text stands for any
-/// characters.
+/// Selects records; an empty field selects all. "*" in a text matches any characters.
 struct RecordFilter {
-  std::string run = {};    ///< an id, or how it begins
-  std::string key = {};    ///< of the evaluation, or how it begins
-  std::string model = {};  ///< a subject in all versions: "lenet" is that of "lenet@1.2.0", too
+  std::string run = {};    ///< an id, or its beginning
+  std::string key = {};    ///< key of the evaluation, or its beginning
+  std::string model = {};  ///< a subject in all versions: "lenet" includes "lenet@1.2.0"
   std::string subject = {}, level = {}, framework = {}, device = {}, metric = {}, status = {};
   std::string hostname = {};
-  std::string artefact = {};           ///< SHA-256 of one that the run used, or how it begins
-  std::string since = {}, until = {};  ///< ISO 8601, UTC: "2026-11-26" or with a time
-  std::string piece = {};              ///< the name that a run wrote it under, no pattern
+  std::string artefact = {};           ///< SHA-256 of a file that the run used, or its beginning
+  std::string since = {}, until = {};  ///< ISO 8601, UTC: "2026-11-26", or with a time
+  std::string piece = {};              ///< name of the piece, not a pattern
   bool operator==(const RecordFilter&) const = default;
 };
 
 /// A run, without its records.
 struct StoredRun {
   std::string id, key, time, command, hostname, cpu;
-  std::string system;           ///< what is equal for all runs on a machine that did not change
-  std::int64_t records = 0;     ///< measurements of all pieces
-  std::int64_t not_passed = 0;  ///< of them
-  std::string title = {};       ///< what its evaluation is about; empty where it has no manifest
+  std::string system;           ///< digest of the facts about the machine
+  std::int64_t records = 0;     ///< number of measurements of all pieces
+  std::int64_t not_passed = 0;  ///< number of these that did not pass
+  std::string title = {};       ///< subject of its evaluation; empty without a manifest
 };
 
 struct StoredMeasurement {
   std::string run, piece, time, hostname;
-  Measurement record;  ///< without its samples, unless they are asked for
+  Measurement record;  ///< without its samples, unless they are requested
   Estimate estimate;   ///< as it was written
 };
 
-/// What a run wrote under one name.
+/// The data that a run wrote under one name.
 struct StoredPiece {
   std::string name;
   std::string kind;  ///< "measurements", "queries", "answers", "trace"
   std::int64_t count = 0;
 };
 
-/// A part of a list, and where the next one begins; empty: there is no more.
+/// A page of a list, and the place of the next one; empty: this is the last.
 template <class Item>
 struct StoredPage {
   std::vector<Item> items;
   std::string next = {};
 };
 
-/// Which part of a list is read: so many items from the place on that a page told as its `next`.
+/// The page to read: a number of items, from a place that an earlier page gave as its `next`.
 struct PageAsked {
   std::string from = {};  ///< empty: from the beginning
   std::size_t limit = std::size_t{1} << 40;
 };
 
-/// Calls `use` with the items of each page of a list, of which one at a time is in memory:
-/// `read(asked)` is the page that a `PageAsked` asks for.
+/// Calls `use` with the items of each page of a list, with one page at a time in memory:
+/// `read(asked)` reads a page.
 template <class Read, class Use>
 void for_each_stored_page(const Read& read, const Use& use, std::size_t at_once) {
   PageAsked asked{.from = {}, .limit = at_once};
@@ -83,7 +82,7 @@ void for_each_stored_page(const Read& read, const Use& use, std::size_t at_once)
   } while (!asked.from.empty());
 }
 
-/// Calls `add` with each item of a list, likewise.
+/// Calls `add` with each item of a list, in the same way.
 ///
 ///     for_each_stored([&](const PageAsked& asked) { return database.queries(run, piece, asked); },
 ///                     [](const QueryRecord& query) { ... });
@@ -101,7 +100,7 @@ struct StoredAnswers {
   std::string piece;
 };
 
-/// Results that stay: every run with its environment, its records with all samples, its queries,
+/// A database of results: every run with its environment, records with all samples, queries,
 /// answers and traces. Rows are added, and never changed or removed. Format: docs/file_formats.md,
 /// "Database".
 ///
@@ -112,16 +111,15 @@ struct StoredAnswers {
 ///          database->measurements({.subject = "efficientnet-lite0@*", .metric = "latency"})) ...
 ///
 /// Thread safety: one call at a time; any number of processes.
-/// Throws: IoError where it cannot be reached, is locked by another program for ten seconds, or the
-/// disk is full; FormatError where it is damaged, none of d5's, or of a newer d5; NotFound for what
-/// it has not, and a file that is not there; Unsupported for a server where d5 was built without
-/// its library.
+/// Throws: IoError if it cannot be reached, another program locks it for ten seconds, or the disk
+/// is full; FormatError if it is damaged, not d5's, or of a newer d5; NotFound for unknown ids, and
+/// a missing file; Unsupported for a server if d5 was built without its library.
 class EvaluationDatabase final : public EvaluationSink {
  public:
   static constexpr int kSchema = 3;
   enum class Access {
-    write,  ///< a file that is not there is made
-    read,   ///< it must be there
+    write,  ///< creates a missing file
+    read,   ///< requires the file
   };
   struct Options {
     Access access = Access::write;
@@ -145,32 +143,32 @@ class EvaluationDatabase final : public EvaluationSink {
                std::span<const SampleAnswer> answers) override;
   void trace(const std::string& run, const std::string& piece, const Timeline& timeline) override;
 
-  /// A whole results file as one run, whose id is that of its bytes: the same file twice is one
+  /// Stores a results file as one run, whose id derives from its bytes: the same file twice is one
   /// run. Returns the id.
   std::string add(const Results& results, const std::string& command = {});
 
-  /// The newest first.
+  /// Newest first.
   [[nodiscard]] std::vector<StoredRun> runs(const RecordFilter& filter = {}) const;
-  /// The id that begins so. Throws: NotFound if none does, or several do.
+  /// Completes an id from its beginning. Throws: NotFound if none matches, or several do.
   [[nodiscard]] std::string run_id(const std::string& beginning) const;
   [[nodiscard]] EvaluationRun run(const std::string& id) const;
   [[nodiscard]] std::vector<StoredPiece> pieces(const std::string& run) const;
 
   enum class Samples { without, with };
-  /// The oldest run first, and in the order in which it wrote them.
+  /// The oldest run first, in the order in which the run wrote them.
   [[nodiscard]] std::vector<StoredMeasurement> measurements(
       const RecordFilter& filter, Samples samples = Samples::without) const;
-  /// All that a run measured, as its results file has it.
+  /// All results of a run, as in its results file.
   [[nodiscard]] Results results(const std::string& run) const;
   [[nodiscard]] std::vector<QueryRecord> queries(const std::string& run,
                                                  const std::string& piece) const;
   [[nodiscard]] std::vector<SampleAnswer> answers(const std::string& run,
                                                   const std::string& piece) const;
   [[nodiscard]] Timeline trace(const std::string& run, const std::string& piece) const;
-  /// The same as a trace file has it (JSON), without reading it.
+  /// The same as the text of a trace file (JSON), without parsing it.
   [[nodiscard]] std::string trace_text(const std::string& run, const std::string& piece) const;
 
-  /// The same lists, a page at a time. Throws: ValueError for a place that no page told.
+  /// The same lists, a page at a time. Throws: ValueError for an unknown place.
   [[nodiscard]] StoredPage<StoredRun> runs(const RecordFilter& filter, const PageAsked& page) const;
   [[nodiscard]] StoredPage<StoredMeasurement> measurements(const RecordFilter& filter,
                                                            Samples samples,
@@ -181,33 +179,33 @@ class EvaluationDatabase final : public EvaluationSink {
   [[nodiscard]] StoredPage<SampleAnswer> answers(const std::string& run, const std::string& piece,
                                                  Answers which, const PageAsked& page) const;
 
-  /// Calls `add` with each record of these metrics that passed, in no order, with that alone by
-  /// which a history knows it: its subject, framework, device, metric, statistic, direction and
-  /// conditions, its value and host; and with whether it stands before `place` in the list of
-  /// `measurements` (empty: none does). `add` makes no call of this database. Throws: as they do.
+  /// Calls `add` with each record of these metrics that passed, in no order, reduced to what a
+  /// history needs: subject, framework, device, metric, statistic, direction and conditions, value
+  /// and host; and with whether it comes before `place` in the list of `measurements` (empty: none
+  /// does). `add` must not call this database. Throws: as they do.
   void passed_values(
       const RecordFilter& filter, const std::vector<std::string>& metrics, const std::string& place,
       const std::function<void(const StoredMeasurement&, bool is_before)>& add) const;
 
-  /// `compare_answers` of what two runs have kept, done where it lies: in memory are the flips
-  /// alone, the first `most_flips` of those that A has right, and as many of B's.
-  /// Throws: ValueError for a sample that is answered twice.
+  /// Compares answers of two runs inside the database, as `compare_answers` does: only the flips
+  /// are in memory, at most `most_flips` of those that A has right, and as many of B's. Throws:
+  /// ValueError for a sample that is answered twice.
   [[nodiscard]] AnswerComparison compare_answers(const StoredAnswers& a, const StoredAnswers& b,
                                                  std::size_t most_flips) const;
 
-  /// What one SQL statement answers that reads. Throws: ValueError with what the database says.
+  /// Runs one SQL statement that only reads. Throws: ValueError with the database's message.
   [[nodiscard]] TextTable sql(const std::string& statement) const;
   using Words = std::function<void(std::vector<std::string>)>;
-  /// The same, each row as it comes: `titles` is called once, before the first `row`. They make no
-  /// call of this database.
+  /// The same, row by row: `titles` is called once, before the first `row`. They must not call this
+  /// database.
   void sql(const std::string& statement, const Words& titles, const Words& row) const;
 
-  /// Writes all that another database has of a run and this one has not, piece by piece; a part of
-  /// a piece at a time is in memory. Throws: FormatError for a piece that is not as long as it
-  /// says.
+  /// Copies everything of a run that another database has and this one has not, piece by piece,
+  /// with a part of a piece at a time in memory. Throws: FormatError for a piece whose length is
+  /// wrong.
   void copy_from(const EvaluationDatabase& other, const std::string& run);
-  /// Writes all that there is of another database's run to this one, under the id `as`: at once, or
-  /// nothing of it. A run of that id which is there stays as it is. Throws: as `copy_from`.
+  /// Copies another database's run to this one under the id `as`, atomically. An existing run of
+  /// that id stays as it is. Throws: as `copy_from`.
   void adopt(const EvaluationDatabase& other, const std::string& run, const std::string& as);
 
  private:
@@ -217,11 +215,11 @@ class EvaluationDatabase final : public EvaluationSink {
                  const std::string& as);
   explicit EvaluationDatabase(std::unique_ptr<detail::SqlConnection> connection);
   std::unique_ptr<detail::SqlConnection> connection_;
-  bool adopting_ = false;  ///< within the one transaction of `adopt`
+  bool adopting_ = false;  ///< within the transaction of `adopt`
 };
 
-/// The address to use where none is given: $D5_DATABASE, or else `d5.db` in the user's data folder
-/// ($XDG_DATA_HOME/d5 or ~/.local/share/d5). Throws: IoError where there is no home.
+/// The default address: $D5_DATABASE, or else `d5.db` in the user's data folder ($XDG_DATA_HOME/d5
+/// or ~/.local/share/d5). Throws: IoError if there is no home folder.
 [[nodiscard]] std::string usual_database();
 
 }  // namespace d5

@@ -13,20 +13,20 @@ namespace d5 {
 struct QueryRecord;   // d5/evaluation/load/query_record.hpp
 struct SampleAnswer;  // d5/evaluation/accuracy/sample_answer.hpp
 
-/// One run of an evaluation, or of another command that measures: when, where, of what.
+/// One run of an evaluation, or of another command that measures.
 struct EvaluationRun {
-  std::string id = {};   ///< `new_run_id()`; a run that is resumed keeps it
-  std::string key = {};  ///< of the evaluation, SHA-256 of `manifest`; empty where there is none
+  std::string id = {};        ///< `new_run_id()`; a resumed run keeps it
+  std::string key = {};       ///< key of the evaluation, SHA-256 of `manifest`; empty without one
   std::string manifest = {};  ///< canonical JSON
   std::string command = {};   ///< a line that runs it again
   Environment environment = {};
 };
 
-/// An id that no other run has: 32 random hexadecimal digits.
+/// A unique id: 32 random hexadecimal digits.
 [[nodiscard]] std::string new_run_id();
 
-/// Where an evaluation's results go besides its results file: all queries, all answers, traces. A
-/// piece is one cell of the evaluation's matrix, by the name that `ResultJournal` knows it by.
+/// Receives an evaluation's results besides its results file: all queries, all answers, traces. A
+/// piece is one cell of the evaluation's matrix, by its name in the `ResultJournal`.
 ///
 ///     sink.evaluation(run);
 ///     for (piece : pieces) {
@@ -35,16 +35,15 @@ struct EvaluationRun {
 ///       sink.measurements(run.id, piece, records);  // last: what says that the piece is done
 ///     }
 ///
-/// What a call wrote is kept when it returns, and nothing of it if it throws. A second call for the
-/// same run, piece and kind changes nothing: whoever does not know whether a call was the last
-/// before a crash repeats it.
+/// A call is durable when it returns, and has no effect if it throws. A second call for the same
+/// run, piece and kind changes nothing, so a caller may repeat a call after a crash.
 ///
 /// Thread safety: one call at a time. Throws: IoError, FormatError.
 class EvaluationSink {
  public:
   virtual ~EvaluationSink() = default;
 
-  /// Once a run, before all others.
+  /// Called once per run, before all others.
   virtual void evaluation(const EvaluationRun& run) = 0;
   virtual void measurements(const std::string& run, const std::string& piece,
                             std::span<const Measurement> records) = 0;

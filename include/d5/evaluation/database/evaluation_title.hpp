@@ -5,9 +5,9 @@
 
 namespace d5 {
 
-/// What an evaluation is about, for lists: "efficientnet-lite0 · torch · single_stream", its
-/// models, frameworks and scenarios; else its name. `canonical` is `FixedEvaluation::canonical`, or
-/// only the manifest of an evaluation; empty where it is neither.
+/// Title of an evaluation for lists: its models, frameworks and scenarios, "efficientnet-lite0 ·
+/// torch · single_stream"; else its name. `canonical` is `FixedEvaluation::canonical`, or the
+/// manifest of an evaluation alone; otherwise the title is empty.
 [[nodiscard]] std::string evaluation_title(const std::string& canonical);
 
 }  // namespace d5

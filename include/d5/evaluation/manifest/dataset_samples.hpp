@@ -10,18 +10,18 @@
 
 namespace d5 {
 
-/// The samples that a manifest names: its files, each held against its bytes and digest whenever it
-/// is read, or what its reader opens. With `split` those of it alone.
-/// Throws: NotFound where the folder is nowhere, with the places, or there is no such split; what
-/// opening throws. Reading throws FormatError for a file that is another.
+/// Opens the samples of a manifest: its files, whose size and digest are checked at every read, or
+/// what its reader opens. With `split`, only those samples. Throws: NotFound if the folder is
+/// missing, with the searched places, or there is no such split; what opening throws. Reading
+/// throws FormatError for a file that was changed.
 [[nodiscard]] std::shared_ptr<const Dataset> open_samples(const DatasetManifest& manifest,
                                                           const std::string& split = {},
                                                           const Interrupt& interrupt = {});
 
-/// Opens what the readers of these manifests read, and holds it, in the place of what was held
-/// before: for a minute `open_samples` takes it from there, in this process and in those that are
-/// forked from it, if all files are as they were read. What cannot be opened, takes longer than
-/// five seconds, may fetch its files, or was read in another way than by `read_file`, is not held.
+/// Opens the data of these manifests' readers and keeps it, replacing what was kept before. For a
+/// minute `open_samples` uses it, in this process and in processes forked from it, if all files are
+/// unchanged. Data is not kept if it cannot be opened, takes longer than five seconds, may download
+/// its files, or was read otherwise than by `read_file`.
 void hold_samples(const std::vector<DatasetManifest>& manifests);
 
 }  // namespace d5

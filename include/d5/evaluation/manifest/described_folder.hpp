@@ -5,18 +5,18 @@
 
 namespace d5 {
 
-/// The manifest of a data set that is a folder of files, one a sample, as YAML: its folders are the
-/// classes, in the order of their names, which are its `labels`; without folders all files are of
-/// class 0. Files whose names begin with a dot are left out. What only its author knows (task,
-/// licence) is to be filled in.
+/// Writes the manifest (YAML) of a data set for a folder of files, one per sample. Its sub-folders
+/// are the classes, in the order of their names, which become `labels`; without sub-folders all
+/// files belong to class 0. Files whose names begin with a dot are left out. Fill in what only the
+/// author knows (task, licence).
 ///
-/// `name` as a manifest's name may be; empty: the folder's. The folder is named below $D5_DATA_DIR,
-/// where it is searched later, or else by its last name alone.
+/// `name`: a valid manifest name; empty: the folder's. The folder is named relative to
+/// $D5_DATA_DIR, where it is searched later, or else by its last part alone.
 ///
 ///     write_file("mine.yaml", described_folder("/data/flowers"));
 ///
-/// Throws: IoError for no folder, or files that cannot be read; ValueError without files, and for
-/// folders within folders.
+/// Throws: IoError if there is no folder, or files cannot be read; ValueError without files, and
+/// for nested folders.
 [[nodiscard]] std::string described_folder(const std::string& folder, const std::string& name = "");
 
 }  // namespace d5

@@ -5,17 +5,17 @@
 
 namespace d5 {
 
-/// The manifest of a model that is an ONNX file, as YAML: its digest and size, its inputs and
-/// outputs with types and shapes of one sample. What the file does not say is a guess, marked as
-/// one: the steps that make an input of an image, and that scores are answered by their best
-/// classes. Task and licence are to be filled in.
+/// Writes the manifest (YAML) of a model for an ONNX file: its digest and size, its inputs and
+/// outputs with the types and shapes of one sample. The rest is a guess, and marked as such:
+/// preprocessing steps from an image, and top classes as the answer to scores. Fill in task and
+/// licence.
 ///
-/// `name` as a manifest's name may be; empty: the file's.
+/// `name`: a valid manifest name; empty: the file's.
 ///
 ///     write_file("mine.yaml", described_model("mine.onnx"));
 ///
-/// Throws: IoError, FormatError for no ONNX file; Unsupported for one whose weights lie in another,
-/// and for inputs that are no tensors.
+/// Throws: IoError; FormatError if it is no ONNX file; Unsupported for weights in another file, and
+/// for inputs that are no tensors.
 [[nodiscard]] std::string described_model(const std::string& file, const std::string& name = "");
 
 }  // namespace d5

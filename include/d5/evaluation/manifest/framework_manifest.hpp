@@ -9,14 +9,14 @@
 
 namespace d5 {
 
-/// A framework and how it is to run models.
+/// A framework, and how it runs models.
 struct FrameworkManifest : ManifestIdentity {
   static constexpr const char* kKind = "framework";
-  std::string word;                   ///< of a predictor: "torch", "onnxruntime:session"
+  std::string word;                   ///< predictor: "torch", "onnxruntime:session"
   std::string requires_version = {};  ///< a `VersionRange`
-  std::string plugin = {};            ///< a plug-in's path, loaded before; empty: d5's own
+  std::string plugin = {};            ///< path of a plug-in to load first; empty: d5's own
   std::string plugin_sha256 = {};
-  std::map<std::string, std::string> options = {};  ///< of the word's entry
+  std::map<std::string, std::string> options = {};  ///< options of the predictor
 
   void declare(ManifestFields& fields);
 };

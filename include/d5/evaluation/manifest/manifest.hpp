@@ -11,13 +11,13 @@
 
 namespace d5 {
 
-/// Where a manifest comes from.
+/// Origin of a manifest.
 enum class ManifestOrigin {
-  own,     ///< a file of this machine, whose user names it
-  fetched  ///< over a network: it may name no code and no place of this machine
+  own,     ///< a file of this machine, chosen by its user
+  fetched  ///< from a network: it may name no code and no place of this machine
 };
 
-/// One thing that is wrong with a manifest, and where: from 1.
+/// One fault of a manifest; lines and columns count from 1.
 struct ManifestFault {
   int line = 1, column = 1;
   std::string what;
@@ -26,10 +26,11 @@ struct ManifestFault {
 /// "FILE:LINE:COLUMN: WHAT".
 [[nodiscard]] std::string to_string(const ManifestFault& fault, const std::string& file);
 
-/// A kind of manifest, as `lint_manifest` and `manifest_schema` know it.
+/// A kind of manifest, for `lint_manifest` and `manifest_schema`.
 struct ManifestKind {
   std::string summary;
-  std::function<void(ManifestFields&)> declare_fresh;  ///< the fields of one with its defaults
+  std::function<void(ManifestFields&)>
+      declare_fresh;  ///< declares the fields of one with its defaults
 
   template <class Manifest>
   [[nodiscard]] static ManifestKind of(std::string summary) {
@@ -39,13 +40,13 @@ struct ManifestKind {
 /// model, framework, dataset, system, evaluation.
 [[nodiscard]] Registry<ManifestKind>& manifest_kinds();
 
-/// All that is wrong with a manifest of any kind, which its key `kind` tells; empty if it is right.
-/// `file` is the name for messages.
+/// All faults of a manifest of any kind, by its key `kind`; empty if it is valid. `file` is the
+/// name in messages.
 [[nodiscard]] std::vector<ManifestFault> lint_manifest(const std::string& text,
                                                        const std::string& file,
                                                        ManifestOrigin origin = ManifestOrigin::own);
 
-/// The kind that a manifest's key `kind` tells; empty where it has none. Throws: FormatError.
+/// The value of a manifest's key `kind`; empty without one. Throws: FormatError.
 [[nodiscard]] std::string manifest_kind_of(const std::string& text, const std::string& file);
 
 /// The JSON Schema (draft 2020-12) of the manifests of a kind. Throws: NotFound.
@@ -59,12 +60,12 @@ std::string canonical_manifest(const std::string& kind,
                                const std::function<void(ManifestFields&)>& declare_fresh);
 }  // namespace detail
 
-/// Reads a manifest strictly: ModelManifest, FrameworkManifest, DatasetManifest, SystemManifest or
+/// Parses a manifest strictly: ModelManifest, FrameworkManifest, DatasetManifest, SystemManifest or
 /// EvaluationManifest.
 ///
 ///     const auto model = parse_manifest<ModelManifest>(text, "model.yaml");
 ///
-/// Throws: FormatError with all faults, a line each.
+/// Throws: FormatError with all faults, one per line.
 template <class Manifest>
 [[nodiscard]] Manifest parse_manifest(const std::string& text, const std::string& file,
                                       ManifestOrigin origin = ManifestOrigin::own) {
@@ -77,8 +78,8 @@ template <class Manifest>
 /// SHA-256 of text that is canonical already.
 [[nodiscard]] std::string canonical_digest_of(const std::string& canonical);
 
-/// The canonical JSON (RFC 8785) of what a manifest says: members that are as their defaults are
-/// left out. Its SHA-256 is the manifest's digest.
+/// The canonical JSON (RFC 8785) of a manifest; members with their default values are left out. Its
+/// SHA-256 is the manifest's digest.
 template <class Manifest>
 [[nodiscard]] std::string canonical_json(const Manifest& manifest) {
   Manifest copy = manifest;

@@ -13,24 +13,24 @@
 
 namespace d5 {
 
-/// What a field of a manifest must be, besides its type.
+/// Constraints of a manifest's field, besides its type.
 struct FieldRule {
   bool required = false;
-  OptionRange range = {};               ///< of a number
-  std::vector<std::string> words = {};  ///< of a text: it is one of these
-  std::string pattern = {};   ///< of a text: a regular expression of ECMAScript, of all of it
-  std::string expected = {};  ///< what messages say of the pattern: "64 hexadecimal digits"
-  /// Of a text: what is wrong with it that no pattern tells; empty: nothing.
+  OptionRange range = {};               ///< range of a number
+  std::vector<std::string> words = {};  ///< allowed texts
+  std::string pattern = {};             ///< regular expression (ECMAScript) of the whole text
+  std::string expected = {};  ///< the pattern in words, for messages: "64 hexadecimal digits"
+  /// Checks a text beyond the pattern. Returns the fault, or an empty text.
   std::function<std::string(const std::string&)> fault_of = {};
-  /// Of a text: whether it names code or a place of this machine, which a manifest that was fetched
-  /// must not; empty: it never does.
+  /// Whether a text names code or a place of this machine, which a fetched manifest must not do;
+  /// empty: never.
   std::function<bool(const std::string&)> is_local = {};
-  std::string flag = {};  ///< the program's option, where it is not called as the field
+  std::string flag = {};  ///< the program's option, if it differs from the field's name
 };
 
-/// What a part of a manifest is made of. A part tells each of its fields once, with the member that
-/// holds it, whose initial value is the default; the same telling reads a file strictly, writes the
-/// canonical form and makes the JSON Schema.
+/// Collects the fields of a manifest's part. A part declares each field once, with its member,
+/// whose initial value is the default. The declaration serves to read a file strictly, to write the
+/// canonical form, and to make the JSON Schema.
 ///
 ///     struct AccuracyClaim {
 ///       std::string measure;
@@ -53,7 +53,7 @@ class ManifestFields {
                    const FieldRule& rule = {}) = 0;
   virtual void add(const std::string& name, bool& value, const std::string& help,
                    const FieldRule& rule = {}) = 0;
-  /// A list of texts, or one text alone; the rule holds for each.
+  /// A list of texts, or a single text; the rule holds for each.
   virtual void add(const std::string& name, std::vector<std::string>& values,
                    const std::string& help, const FieldRule& rule = {}) = 0;
   virtual void add(const std::string& name, std::vector<std::int64_t>& values,
@@ -61,8 +61,8 @@ class ManifestFields {
   /// Texts by name; the rule holds for each.
   virtual void add(const std::string& name, std::map<std::string, std::string>& values,
                    const std::string& help, const FieldRule& rule = {}) = 0;
-  /// Entries one after another, each a name, or a map with `name` and its settings; one alone may
-  /// stand without the list. The registry says what names and settings there are.
+  /// Entries in order, each a name, or a map with `name` and settings; a single one may stand
+  /// without a list. The registry defines names and settings.
   template <class E>
   void add(const std::string& name, std::vector<EntryChoice>& values, const std::string& help,
            const Registry<E>& registry, const FieldRule& rule = {}) {
@@ -72,7 +72,7 @@ class ManifestFields {
                  }});
   }
 
-  /// Parts within the part.
+  /// Nested parts.
   template <class Part>
     requires requires(Part& part, ManifestFields& fields) { part.declare(fields); }
   void add(const std::string& name, std::vector<Part>& parts, const std::string& help,
@@ -84,20 +84,22 @@ class ManifestFields {
                .declare_fresh = [](ManifestFields& fields) { Part().declare(fields); }});
   }
 
-  /// What the fields say together that is wrong: asked once, after the last `add`. An empty text
-  /// is right.
+  /// A fault that involves several fields: called once, after the last `add`. An empty text means
+  /// none.
   virtual void expect(const std::string& fault) { (void)fault; }
 
  protected:
   struct PartList {
     std::function<std::size_t()> size;
-    std::function<void()> append;  ///< one with its defaults
+    std::function<void()> append;  ///< appends one with its defaults
     std::function<void(std::size_t, ManifestFields&)> declare;
-    std::function<void(ManifestFields&)> declare_fresh;  ///< of one with its defaults
+    std::function<void(ManifestFields&)>
+        declare_fresh;  ///< declares the fields of one with its defaults
   };
   struct EntryKind {
-    std::string kind;                                         ///< the word for one: "step"
-    std::function<std::string(const EntryChoice&)> fault_of;  ///< empty where the choice is right
+    std::string kind;  ///< the word for one: "step"
+    std::function<std::string(const EntryChoice&)>
+        fault_of;  ///< returns an empty text if the choice is valid
   };
   virtual void add_entries(const std::string& name, std::vector<EntryChoice>& values,
                            const std::string& help, const FieldRule& rule,
@@ -106,7 +108,7 @@ class ManifestFields {
                          const PartList& parts) = 0;
 
  private:
-  /// By making it, where that takes nothing but its settings.
+  /// Checks the entry by making it, if that needs only its settings.
   template <class E>
   static std::string fault_of(const Registry<E>& registry, const EntryChoice& choice) {
     try {

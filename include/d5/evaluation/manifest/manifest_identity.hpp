@@ -7,8 +7,8 @@
 
 namespace d5 {
 
-/// What every manifest says of itself. `name@version` stands for one content for ever; one that
-/// still changes has a pre-release version, such as 1.1.0-dev.
+/// Fields of every manifest. `name@version` stands for one content for ever; content that still
+/// changes has a pre-release version, such as 1.1.0-dev.
 struct ManifestIdentity {
   std::string name, version;
   std::string summary = {};  ///< one line, for lists
@@ -17,7 +17,7 @@ struct ManifestIdentity {
   [[nodiscard]] std::string reference() const { return name + "@" + version; }
 };
 
-/// A rule that some fields share.
+/// Rules that several fields share.
 [[nodiscard]] FieldRule name_rule();    ///< a name of a manifest
 [[nodiscard]] FieldRule digest_rule();  ///< a SHA-256
 [[nodiscard]] FieldRule range_rule();   ///< a `VersionRange`

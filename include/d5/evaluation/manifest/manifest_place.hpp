@@ -10,7 +10,7 @@
 
 namespace d5 {
 
-/// A manifest that was found, and what its content is called.
+/// A manifest with its file and digest.
 template <class Manifest>
 struct FoundManifest {
   Manifest manifest;
@@ -19,12 +19,12 @@ struct FoundManifest {
   std::string digest;     ///< its SHA-256
 };
 
-/// The file of the manifest that a word names: a path (with "/" or the ending .yaml, .yml or
-/// .json), NAME or NAME@VERSION of one that d5 carries: data/models/NAME.yaml, data/datasets,
-/// data/frameworks, data/systems, data/evaluations.
-/// Throws: NotFound with the nearest names; ValueError for a model's network, which has none.
+/// Finds the file of a manifest by a word: a path (with "/" or the ending .yaml, .yml or .json), or
+/// NAME or NAME@VERSION of a built-in one: data/models/NAME.yaml, data/datasets, data/frameworks,
+/// data/systems, data/evaluations. Throws: NotFound with the nearest names; ValueError for a
+/// network file, which is no manifest.
 [[nodiscard]] std::string manifest_file(const std::string& kind, const std::string& word);
-/// Names of those that d5 carries, in their order.
+/// Names of the built-in ones, in order.
 [[nodiscard]] std::vector<std::string> carried_manifests(const std::string& kind);
 /// Whether a word is a path.
 [[nodiscard]] bool is_manifest_path(const std::string& word);
@@ -32,15 +32,16 @@ struct FoundManifest {
 namespace detail {
 /// The content of `file`. Throws: IoError.
 std::string read_manifest_file(const std::string& file);
-/// Throws: ValueError if `word` is NAME@VERSION and `reference` another.
+/// Throws: ValueError if `word` is NAME@VERSION and `reference` differs.
 void expect_reference(const std::string& word, const std::string& reference,
                       const std::string& file);
-/// Throws: ValueError if `reference` stood for another content here before; a pre-release may.
+/// Throws: ValueError if `reference` stood for another content here before; a pre-release may
+/// change.
 void expect_unchanged(const std::string& kind, const std::string& reference,
                       const std::string& version, const std::string& digest,
                       const std::string& file);
-/// What a text says. A server is asked for the same again and again: what was read lately is kept
-/// by its text. Thread safety: any number of threads. Throws: FormatError.
+/// Parses a manifest. A server parses the same texts repeatedly, so recent results are cached by
+/// text. Thread safety: any number of threads. Throws: FormatError.
 template <class Manifest>
 [[nodiscard]] FoundManifest<Manifest> read_once(const std::string& text, const std::string& file) {
   static std::mutex mutex;
@@ -61,13 +62,13 @@ template <class Manifest>
 }
 }  // namespace detail
 
-/// Finds and reads a manifest, and holds its name and version to the content that they had on this
-/// machine before.
+/// Finds and parses a manifest, and checks that its name and version still stand for the same
+/// content on this machine.
 ///
 ///     const auto model = find_manifest<ModelManifest>("efficientnet-lite0");
 ///
-/// Throws: NotFound, IoError, FormatError; ValueError for another version than was asked for, and
-/// for a version whose content changed, with both digests.
+/// Throws: NotFound, IoError, FormatError; ValueError for another version than requested, and for a
+/// version whose content changed, with both digests.
 template <class Manifest>
 [[nodiscard]] FoundManifest<Manifest> find_manifest(const std::string& word) {
   const std::string file = manifest_file(Manifest::kKind, word);

@@ -11,18 +11,19 @@
 
 namespace d5 {
 
-/// A file that a manifest names, and what it must be.
+/// A file of a model, with its expected content.
 struct ManifestAsset {
-  std::string name;                    ///< "efficientnet-lite0.onnx"
-  std::vector<std::string> urls = {};  ///< tried in order: https, http; file in one of one's own
+  std::string name;  ///< "efficientnet-lite0.onnx"
+  std::vector<std::string> urls =
+      {};  ///< tried in order: https, http; file in a manifest of one's own
   std::int64_t bytes = 0;
   std::string sha256;
-  std::string made_by = {};  ///< the command that makes it, where it lies nowhere
+  std::string made_by = {};  ///< the command that makes it, if no address has it
 
   void declare(ManifestFields& fields);
 };
 
-/// One input of a model, and the way there from what a data set holds.
+/// One input of a model, and the preprocessing from a data set's field to it.
 struct ModelInput {
   std::string name;             ///< of the network's input
   std::string field = "image";  ///< of the data set
@@ -43,13 +44,13 @@ struct ModelOutput {
   void declare(ManifestFields& fields);
 };
 
-/// How accurate a model is, as somebody says.
+/// An accuracy that the model's author or another source claims.
 struct AccuracyClaim {
   std::string dataset;  ///< NAME@VERSION
   std::string measure;  ///< of `accuracy_measures()`
   double value = 0;
-  double tolerance = 0;  ///< so much less is no miss
-  std::string source;    ///< who says so, and how it was measured
+  double tolerance = 0;  ///< allowed shortfall
+  std::string source;    ///< who measured it, and how
 
   void declare(ManifestFields& fields);
 };
@@ -61,7 +62,7 @@ struct ModelManifest : ManifestIdentity {
   std::string licence;  ///< SPDX expression
   std::string source = {};
   std::string format = "onnx";
-  /// Which versions of a framework will do, by its name; others are not restricted.
+  /// Supported versions of frameworks, by name; other frameworks are not restricted.
   std::map<std::string, std::string> frameworks = {};
   std::vector<ManifestAsset> assets = {};  ///< the first is the network
   std::vector<ModelInput> inputs = {};

@@ -11,7 +11,7 @@
 
 namespace d5 {
 
-/// A machine: what it has, or as a wish what it must have at least; what is left out may be any.
+/// A machine: its properties, or, as a requirement, the minimum; empty fields match any.
 struct SystemManifest : ManifestIdentity {
   static constexpr const char* kKind = "system";
   std::string architecture = {};  ///< "x86_64"

@@ -8,18 +8,17 @@
 
 namespace d5 {
 
-/// The files of a model, from the store of artefacts, each held against its digest at this moment;
-/// fetched where they are missing and may be.
-/// Throws: NotFound for one that is not there and has no address, with the command that makes it;
-/// IoError, Interrupted.
+/// Paths of a model's files in the store of artefacts, with their digests checked now; missing
+/// files are downloaded if they may be. Throws: NotFound for a missing file without an address,
+/// with the command that makes it; IoError, Interrupted.
 [[nodiscard]] ModelAssets find_assets(const FoundManifest<ModelManifest>& model,
                                       const Interrupt& interrupt = {});
 
-/// Throws: ValueError where the manifest and the network disagree: inputs and outputs that are not
-/// there, other types and shapes; each with both sides.
+/// Throws: ValueError if the manifest and the network disagree about inputs, outputs, types or
+/// shapes, with both sides.
 void expect_agreement(const ModelManifest& manifest, const Network& network);
 
-/// Throws: Unsupported where the manifest excludes the framework's version.
+/// Throws: Unsupported if the manifest excludes the framework's version.
 void expect_framework(const ModelManifest& manifest, const std::string& word);
 
 }  // namespace d5

@@ -11,27 +11,27 @@
 
 namespace d5 {
 
-/// What latencies must hold to: a service level objective.
+/// A latency bound: a service level objective.
 struct LatencyObjective {
-  double percentile = 0.99;  ///< a share: of "p99.9" 0.999
+  double percentile = 0.99;  ///< as a share: 0.999 for "p99.9"
   double seconds = 0;
 };
-/// From "p99<=50ms", "p90 <= 0.2 s". Throws: ValueError.
+/// Parses "p99<=50ms", "p90 <= 0.2 s". Throws: ValueError.
 [[nodiscard]] LatencyObjective objective_of_words(const std::string& words);
 
 struct PeakWorkOptions {
   EntryChoice scenario = {"poisson"};  ///< one with an option "rate"
-  /// The search; its `run` has the objective. The evaluation's `seconds`, `queries` and `seed`
-  /// stand before those of `run` where they are not 0.
+  /// The search; its `run` has the objective. The evaluation's `seconds`, `queries` and `seed` take
+  /// precedence over those of `run` if they are not 0.
   PeakOptions search = {};
   std::string command_options = {};  ///< at the end of every record's command
 };
 
-/// A piece a model, framework and size of batch: the highest rate at which the objective holds, as
-/// the record "peak_rate", and "latency_at_rate" for each rate that was tried, with all latencies
-/// of that run and what became of it.
+/// The pieces of work, one per model, framework and batch size: the highest rate that meets the
+/// objective, as the record "peak_rate", and "latency_at_rate" for each rate that was tried, with
+/// all latencies of that run and its verdict.
 ///
-/// Where no rate holds the record is failed. `evaluation` outlives the pieces.
+/// If no rate holds, the record is failed. `evaluation` outlives the pieces.
 [[nodiscard]] std::vector<WorkPiece> peak_work(const FixedEvaluation& evaluation,
                                                PeakWorkOptions options);
 

@@ -8,8 +8,8 @@
 
 namespace d5 {
 
-/// One run of an evaluation, for `EvaluateOptions::sink`. The sink behind it hears of the run once
-/// there is something of it, so that one that is resumed when all is done leaves no second.
+/// One run of an evaluation, for `EvaluateOptions::sink`. It announces the run to the sink behind
+/// it only with the first result, so that resuming a finished run leaves no second one.
 ///
 ///     RunSink run(*database, {.key = fixed.key, ...}, how.out, how.resume);
 ///     how.sink = &run;
@@ -17,17 +17,17 @@ namespace d5 {
 ///     evaluate(fixed, how);
 ///     run.end();
 ///
-/// A run that is resumed keeps its id, which stands beside the results file's journal as long as
-/// that is there. Thread safety: one call at a time. Throws: as the sink behind it; IoError.
+/// A resumed run keeps its id, which is stored beside the results file's journal as long as that
+/// exists. Thread safety: one call at a time. Throws: as the sink behind it; IoError.
 class RunSink final : public EvaluationSink {
  public:
   /// `sink` outlives it. `out` is the run's results file, or empty; `run` gets its id here.
   RunSink(EvaluationSink& sink, EvaluationRun run, const std::string& out, bool resume);
 
   [[nodiscard]] const std::string& id() const { return run_.id; }
-  /// Whether the sink has heard of the run.
+  /// Whether the sink knows the run.
   [[nodiscard]] bool has_begun() const { return has_begun_; }
-  /// After the last piece: once the results file has all of it, no run goes on from it.
+  /// Call after the last piece: the results file is complete then, and no run resumes from it.
   void end();
 
   void evaluation(const EvaluationRun& run) override { sink_.evaluation(run); }
@@ -52,7 +52,7 @@ class RunSink final : public EvaluationSink {
 
   EvaluationSink& sink_;
   EvaluationRun run_;
-  std::string journal_;  ///< empty: nothing is resumed
+  std::string journal_;  ///< empty: nothing can be resumed
   bool has_begun_ = false;
 };
 

@@ -14,14 +14,14 @@
 namespace d5 {
 
 struct PeakOptions {
-  /// Of each run. `latency_seconds` is the objective, for `percentile` (0: 0.99) of the latencies;
-  /// `least_queries` are raised to what an interval of that percentile needs.
+  /// Options of each run. `latency_seconds` is the objective, for `percentile` (0: 0.99) of the
+  /// latencies; `least_queries` is raised to what an interval of that percentile needs.
   ScenarioOptions run = {};
-  double first_rate = 10;  ///< queries a second, as the rates that follow
+  double first_rate = 10;  ///< queries/s, like all rates below
   double highest_rate = 1e6;
   double lowest_rate = 0.1;
   double tolerance = 0.05;
-  int longer = 2;  ///< times that a run which decides nothing is made 4 times as long
+  int longer = 2;  ///< times that an undecided run is repeated 4 times as long
 
   void declare(OptionList& options);
 };
@@ -30,27 +30,26 @@ struct PeakStep {
   enum class Verdict { holds, misses, undecided };
   double rate = 0;
   std::int64_t queries = 0;
-  Estimate latency{};  ///< of the percentile; a query without an answer is later than any
+  Estimate latency{};  ///< of the percentile; a query without an answer counts as infinite
   Verdict verdict = Verdict::undecided;
-  std::string reason = {};  ///< of a run that misses for something else than latency
-  std::string doubt = {};   ///< of a run that is mistrusted
+  std::string reason = {};  ///< why a run misses, if not for its latency
+  std::string doubt = {};   ///< why a run is mistrusted
 };
 
 struct Peak {
-  double rate = 0;                                          ///< the highest that held; 0: none did
-  double missed = std::numeric_limits<double>::infinity();  ///< the lowest above it that did not
-  std::vector<PeakStep> steps = {};                         ///< in the order of asking
+  double rate = 0;                                          ///< highest rate that held; 0: none did
+  double missed = std::numeric_limits<double>::infinity();  ///< lowest rate above it that missed
+  std::vector<PeakStep> steps = {};                         ///< in order of the runs
 };
 
-/// The highest rate at which an objective of latency holds: doubled from the first rate until it
-/// misses, or halved until it holds, then halved between in proportion until both are within the
-/// tolerance.
+/// Finds the highest rate that meets a latency objective: doubles the first rate until it misses,
+/// or halves it until it holds, then bisects geometrically to the tolerance.
 ///
-/// A rate holds if the upper end of the percentile's 95% interval is within the objective, and so
-/// is the percentile of the run's second half alone: a queue that grows shows there. It misses if
-/// the lower end is above, or if the run is invalid. In between, the run is repeated longer; what
-/// stays undecided counts as a miss. Intervals take latencies as independent, which queries in a
-/// queue are not: they are too narrow near the peak, which longer runs mend.
+/// A rate holds if the upper end of the percentile's 95% interval meets the objective, and so does
+/// the percentile of the run's second half alone, where a growing queue shows. It misses if the
+/// lower end is above, or if the run is invalid. In between, the run is repeated longer; a run that
+/// stays undecided counts as a miss. Intervals assume independent latencies, which queued queries
+/// are not: near the peak they are too narrow, which longer runs reduce.
 ///
 ///     const Peak peak = find_peak(
 ///         [&](double rate, const ScenarioOptions& options) {
@@ -58,7 +57,7 @@ struct Peak {
 ///         },
 ///         {.run = {.least_seconds = 5, .latency_seconds = 0.05}});
 ///
-/// Throws: ValueError for options that do not fit; what a run throws.
+/// Throws: ValueError for inconsistent options; what a run throws.
 [[nodiscard]] Peak find_peak(
     const std::function<ScenarioResult(double rate, const ScenarioOptions&)>& ask,
     const PeakOptions& options);

@@ -10,36 +10,36 @@ namespace d5 {
 
 struct AgentLinkOptions {
   std::string host = "127.0.0.1";
-  int port = 0;                  ///< 0: any that is free
+  int port = 0;                  ///< 0: any free port
   std::string certificate = {};  ///< PEM file with its chain; empty: no TLS
   std::string key = {};          ///< PEM file
-  std::string tokens = {};       ///< file of `AccessTokens`; empty: every agent may come
-  int most_agents = 256;         ///< at once
+  std::string tokens = {};       ///< file of `AccessTokens`; empty: any agent may connect
+  int most_agents = 256;         ///< connected at once
 };
 
-/// Where agents come to, over gRPC (src/serving/agent/agent.proto): hands out parts of jobs, takes
-/// their results into the database, and takes back what silent agents have. A token is metadata:
+/// Serves agents over gRPC (src/serving/agent/agent.proto): hands out parts of jobs, stores their
+/// results in the database, and takes back the parts of silent agents. The token is metadata:
 /// "authorization: Bearer TOKEN", of the role admin.
 ///
 ///     AgentLink link(*queue, "results.db", {.port = 8502});
 ///     std::cout << link.address();  // 127.0.0.1:8502
 ///
-/// Results come as a file of SQLite and are adopted whole: a part has one run, whatever is sent
-/// twice. gRPC does not live on in a process that is forked: children by posix_spawn only.
+/// Results arrive as an SQLite file and are adopted as a whole: a part has one run, even if it is
+/// sent twice. gRPC does not survive a fork: start children by posix_spawn only.
 class AgentLink {
  public:
-  /// `queue` outlives it. Throws: IoError where it cannot listen or read the certificate;
-  /// ValueError for an address of other machines without TLS and tokens; Unsupported where d5 was
-  /// built without gRPC.
+  /// `queue` outlives it. Throws: IoError if it cannot listen or read the certificate; ValueError
+  /// for an address of other machines without TLS and tokens; Unsupported if d5 was built without
+  /// gRPC.
   AgentLink(JobQueue& queue, const std::string& database, const AgentLinkOptions& options = {});
-  /// `stop`
+  /// Calls `stop`.
   ~AgentLink();
   AgentLink(const AgentLink&) = delete;
   AgentLink& operator=(const AgentLink&) = delete;
 
   [[nodiscard]] int port() const;
   [[nodiscard]] std::string address() const;  ///< HOST:PORT
-  /// Streams end; agents go on with what they have, and look for a server again.
+  /// Ends all streams; agents continue their work, and reconnect to a server.
   void stop();
 
  private:

@@ -12,31 +12,31 @@
 
 namespace d5 {
 
-/// Who may ask a server for what: a file of tokens' digests with a role each. A token has 256
-/// random bits, and is shown once, when it is made; the file cannot give it back.
+/// Access control of a server: a file of tokens' digests, each with a role. A token has 256 random
+/// bits, and is shown once, at its creation; the file does not contain it.
 ///
 /// Format: docs/file_formats.md, "Tokens". Throws: IoError, FormatError.
 class AccessTokens {
  public:
   struct Token {
-    std::string name;  ///< whose it is, for people
+    std::string name;  ///< name of its owner
     ServingRole role = ServingRole::view;
     std::string added;   ///< ISO 8601, UTC
     std::string sha256;  ///< of the token
     bool operator==(const Token&) const = default;
   };
 
-  /// Of a file that must be there. What changes in it counts from the next question on.
+  /// Opens a file, which must exist. Changes of the file apply to the next request.
   explicit AccessTokens(std::string file);
 
-  /// Nothing for a token that the file does not hold. Thread safety: any number of threads.
+  /// Returns nullopt for an unknown token. Thread safety: any number of threads.
   [[nodiscard]] std::optional<Token> find(const std::string& token) const;
-  /// Likewise of what a caller says of itself, "Bearer TOKEN"; nothing for anything else.
+  /// The same for a header value, "Bearer TOKEN"; nullopt for any other form.
   [[nodiscard]] std::optional<Token> told(const std::string& authorization) const;
   [[nodiscard]] std::vector<Token> list() const;
 
-  /// Makes one, writes its digest to the file, which is made if it is not there, and returns it.
-  /// Throws: ValueError for a name that the file has, or the role `anyone`.
+  /// Creates a token, adds its digest to the file, which is created if it is missing, and returns
+  /// the token. Throws: ValueError for a name that exists, or the role `anyone`.
   [[nodiscard]] static std::string add(const std::string& file, const std::string& name,
                                        ServingRole role);
   /// Throws: NotFound with the nearest name.
@@ -47,11 +47,11 @@ class AccessTokens {
 
   std::string file_;
   mutable std::mutex mutex_;
-  mutable std::int64_t changed_ = 0;  ///< when the file did, ns
+  mutable std::int64_t changed_ = 0;  ///< time of the file's last change, ns
   mutable std::map<std::string, Token> by_digest_;
 };
 
-/// The file to use where none is named: `tokens.json` beside the usual database.
+/// The default file: `tokens.json` beside the default database.
 [[nodiscard]] std::string usual_tokens();
 
 }  // namespace d5

@@ -11,9 +11,9 @@ namespace d5 {
 
 class ServingContext;  // d5/serving/api/serving_context.hpp
 
-/// One thing that a server answers. Its name in the registry is its method and its path, whose
-/// parts in braces stand for any text without "/": "GET /v1/jobs/{id}". A last part "{name...}"
-/// stands for all the rest.
+/// One request that a server answers. Its name in the registry is its method and path; parts in
+/// braces match any text without "/": "GET /v1/jobs/{id}". A last part "{name...}" matches the rest
+/// of the path.
 ///
 ///     void register_health(Registry<RouteEntry>& registry) {
 ///       registry.add("GET /v1/health", {.summary = "whether the server is up",
@@ -23,16 +23,16 @@ class ServingContext;  // d5/serving/api/serving_context.hpp
 ///                                       }});
 ///     }
 ///
-/// Thread safety: `answer` is called by several threads at once. What it throws becomes a problem
+/// Thread safety: `answer` is called by several threads at once. Its exceptions become problems
 /// (`http_problem_of`).
 struct RouteEntry {
   std::string summary;
-  ServingRole role = ServingRole::view;  ///< that whoever asks must have
+  ServingRole role = ServingRole::view;  ///< minimum role of the caller
   std::function<HttpResponse(const HttpRequest&, ServingContext&)> answer;
 };
 
-/// By method and path; src/serving/api/routes and src/serving/inference/routes have the built-in
-/// ones, one file each.
+/// All routes by method and path. The built-in ones are in src/serving/api/routes and
+/// src/serving/inference/routes, one file each.
 [[nodiscard]] Registry<RouteEntry>& routes();
 
 }  // namespace d5

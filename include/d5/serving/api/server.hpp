@@ -11,19 +11,19 @@
 namespace d5 {
 
 struct ServerOptions {
-  std::string database;                    ///< as `EvaluationDatabase::open` takes it
-  std::optional<std::string> tokens = {};  ///< a file (`AccessTokens`); none: all may do all
+  std::string database;  ///< address for `EvaluationDatabase::open`
+  std::optional<std::string> tokens =
+      {};  ///< a file (`AccessTokens`); nullopt: everyone may do everything
   HttpServerOptions http = {.port = 8500};
 };
 
-/// The server of evaluations: jobs, results, the catalogue and the page, over HTTP
-/// (docs/serving.md).
+/// The evaluation server: jobs, results, the catalogue and the page, over HTTP (docs/serving.md).
 ///
 ///     Server server({.database = "results.db"});
 ///     server.begin();
 ///     std::cout << server.address();
 ///
-/// Throws: ValueError for an address that others reach without tokens and TLS; as `HttpServer`,
+/// Throws: ValueError for an address of other machines without tokens and TLS; as `HttpServer`,
 /// `EvaluationDatabase`, `AccessTokens`.
 class Server {
  public:
@@ -32,7 +32,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// What answers come from: models of its own are added before it begins.
+  /// State behind the answers; add models before the server begins.
   [[nodiscard]] ServingContext& context() { return context_; }
   void begin();
   [[nodiscard]] std::string address() const;

@@ -13,22 +13,23 @@ namespace d5 {
 class InferenceModels;  // d5/serving/inference/inference_models.hpp
 class JobQueue;         // d5/serving/jobs/job_queue.hpp
 
-/// What routes answer from. Thread safety: all functions.
+/// State from which routes answer. Thread safety: all functions.
 class ServingContext {
  public:
-  /// Makes the database where it is not there. Throws: as `EvaluationDatabase` and `JobQueue`.
+  /// Creates a missing database. Throws: as `EvaluationDatabase` and `JobQueue`.
   explicit ServingContext(std::string database);
   ~ServingContext();
   ServingContext(const ServingContext&) = delete;
   ServingContext& operator=(const ServingContext&) = delete;
 
-  /// A connection of the caller's own, which goes back when the last copy of the pointer ends.
+  /// A connection for the caller alone, which is returned when the last copy of the pointer is
+  /// destroyed.
   [[nodiscard]] std::shared_ptr<const EvaluationDatabase> database();
   [[nodiscard]] JobQueue& jobs() { return *jobs_; }
 
-  /// Models that answer themselves; null where the server has none.
+  /// Models that this server runs; null without any.
   [[nodiscard]] const std::shared_ptr<InferenceModels>& inference() const { return inference_; }
-  /// Before the server begins.
+  /// Call before the server begins.
   void set_inference(std::shared_ptr<InferenceModels> models) { inference_ = std::move(models); }
 
  private:

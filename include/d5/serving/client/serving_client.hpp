@@ -19,7 +19,7 @@ struct ServingClientOptions {
   Interrupt interrupt = {};
 };
 
-/// Asks a server of 'd5 serve' for evaluations.
+/// A client of 'd5 serve'.
 ///
 ///     ServingClient client("http://127.0.0.1:8500");
 ///     const Job job = client.submit(read_file("evaluation.yaml")).job;
@@ -27,40 +27,40 @@ struct ServingClientOptions {
 ///     for (const auto& part : client.job(job.id).parts) show(client.results(part.run));
 ///
 /// Thread safety: one call at a time.
-/// Throws: IoError for a server that cannot be reached, or fails; NotFound for what it has not;
-/// ValueError for what it refuses, with its words; Interrupted.
+/// Throws: IoError for a server that cannot be reached, or fails; NotFound for unknown ids;
+/// ValueError for requests that it refuses, with its message; Interrupted.
 class ServingClient {
  public:
   explicit ServingClient(std::string address, ServingClientOptions options = {});
 
-  /// `manifest`: of an evaluation, YAML or JSON, whose names are those of the server's catalogue.
+  /// `manifest`: of an evaluation, YAML or JSON; its names are those of the server's catalogue.
   [[nodiscard]] SubmittedJob submit(const std::string& manifest, const std::string& on = "one",
                                     const JobConstraints& constraints = {}) const;
   [[nodiscard]] Job job(const std::string& id) const;
   [[nodiscard]] JobPage jobs(const JobFilter& filter = {}, const std::string& cursor = {},
                              std::size_t limit = 50) const;
   [[nodiscard]] std::vector<AgentFit> why(const std::string& job) const;
-  /// What failed, was cancelled or quarantined is asked for anew. Throws: ValueError for what is
-  /// not over, or done.
+  /// Submits a failed, cancelled or quarantined job again. Throws: ValueError for a job that is not
+  /// over, or done.
   [[nodiscard]] SubmittedJob retry(const std::string& job) const;
-  /// False: it was over.
+  /// Returns false if the job was over.
   bool cancel(const std::string& job) const;
 
-  /// Calls `hear` with every event of a job from its first, until it is over. A connection that
-  /// breaks is made again, and what was heard is not heard twice.
+  /// Calls `hear` with every event of a job, from the first, until the job is over. A broken
+  /// connection is reopened, and no event is repeated.
   void follow(const std::string& job, const std::function<void(const JobEvent&)>& hear) const;
 
-  /// All that a run measured, with its samples and its environment.
+  /// All results of a run, with samples and environment.
   [[nodiscard]] Results results(const std::string& run) const;
 
-  /// What a path answers, as it is: send("GET", "/v1/models"); a body is JSON.
+  /// The raw answer of a request: send("GET", "/v1/models"); the body is JSON.
   [[nodiscard]] std::string send(const std::string& method, const std::string& path,
                                  const std::string& body = {}) const;
-  /// `follow`, with events as they are: JSON.
+  /// `follow` with raw events: JSON.
   void follow_text(const std::string& job,
                    const std::function<void(const std::string&)>& hear) const;
 
-  /// The same client, ended by another wish.
+  /// The same client with another interrupt.
   [[nodiscard]] ServingClient with(const Interrupt& interrupt) const;
 
  private:
@@ -68,7 +68,7 @@ class ServingClient {
   ServingClientOptions options_;
 };
 
-/// `text` as a part of an address: "a%20b".
+/// `text` escaped for an address: "a%20b".
 [[nodiscard]] std::string percent_encoded(const std::string& text);
 
 }  // namespace d5

@@ -12,18 +12,18 @@
 
 namespace d5 {
 
-/// What whoever asks may do; each may do what those before it may.
+/// Role of a caller; each includes the rights of those before it.
 enum class ServingRole {
-  anyone,  ///< see that there is a server, and its page, which is empty
-  view,    ///< look at everything
-  run,     ///< ask for evaluations and predictions, and end them
+  anyone,  ///< see that the server is up, and its page, without data
+  view,    ///< read everything
+  run,     ///< submit evaluations and predictions, and cancel them
   admin    ///< send results, as agents do
 };
 [[nodiscard]] std::string_view name_of(ServingRole role);
-/// The inverse. Throws: NotFound, with the nearest name.
+/// Inverse of `name_of`. Throws: NotFound, with the nearest name.
 [[nodiscard]] ServingRole serving_role(std::string_view name);
 
-/// Header lines in their order. Names are compared without regard to case.
+/// Header lines in order. Names are compared without regard to case.
 class HttpHeaders {
  public:
   using Line = std::pair<std::string, std::string>;
@@ -31,9 +31,9 @@ class HttpHeaders {
   HttpHeaders(std::initializer_list<Line> lines) : lines_(lines) {}
 
   void add(std::string name, std::string value);
-  /// The first of that name; null if there is none.
+  /// The first value of that name; null if there is none.
   [[nodiscard]] const std::string* find(std::string_view name) const;
-  /// Likewise; empty if there is none.
+  /// The same; empty if there is none.
   [[nodiscard]] std::string at(std::string_view name) const;
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
 
@@ -41,7 +41,7 @@ class HttpHeaders {
   std::vector<Line> lines_;
 };
 
-/// A request as it came over HTTP/1.1. Texts of the address are decoded, and UTF-8.
+/// An HTTP/1.1 request. Texts from the address are decoded, and UTF-8.
 struct HttpRequest {
   std::string method = "GET";
   std::string path = "/";                              ///< "/v1/jobs/3f9a"
@@ -50,15 +50,15 @@ struct HttpRequest {
   std::map<std::string, std::string> parameters = {};  ///< of the route: "id" -> "3f9a"
   HttpHeaders headers = {};
   std::string body = {};
-  std::string peer = {};  ///< address of whoever asks
+  std::string peer = {};  ///< address of the caller
   ServingRole role = ServingRole::anyone;
-  std::string caller = {};  ///< the name of the token of whoever asks; empty: without one
-  /// Asks long answers to end: the server stops.
+  std::string caller = {};  ///< name of the caller's token; empty: without one
+  /// Ends long answers, because the server stops.
   std::stop_token stop = {};
 
-  /// Of `query`; empty if it is not there.
+  /// A value of `query`; empty if it is missing.
   [[nodiscard]] std::string asked(const std::string& name) const;
-  /// Of `parameters`. Throws: NotFound.
+  /// A value of `parameters`. Throws: NotFound.
   [[nodiscard]] const std::string& parameter(const std::string& name) const;
 };
 
@@ -67,24 +67,24 @@ struct HttpResponse {
   int status = 200;
   HttpHeaders headers = {};
   std::string body = {};
-  /// Instead of a body: called again and again, on the connection's own thread, and may wait; what
-  /// it returns is sent at once, and nothing ends the answer. An empty piece says that it is still
-  /// there. Whoever asked may have gone: a piece that cannot be sent is the last one.
+  /// Instead of a body: called repeatedly on the connection's own thread, and may wait. Each piece
+  /// is sent at once; nullopt ends the answer, and an empty piece keeps it open. The client may
+  /// have disconnected: a piece that cannot be sent is the last one.
   std::function<std::optional<std::string>()> stream = {};
 
   /// `text` is JSON.
   [[nodiscard]] static HttpResponse json(std::string text, int status = 200);
-  /// RFC 9457, "Problem Details for HTTP APIs": status, what it is called, what was wrong.
+  /// RFC 9457, "Problem Details for HTTP APIs": status, title, detail.
   [[nodiscard]] static HttpResponse problem(int status, std::string_view detail);
 };
 
-/// "Not Found" of 404.
+/// "Not Found" for 404.
 [[nodiscard]] std::string_view http_reason(int status);
 
-/// The status of an error out of a route: NotFound 404, what else is wrong with the request 422,
+/// The status of an exception from a route: NotFound 404, other faults of the request 422,
 /// Unsupported 501, Interrupted and CommunicationError 503, anything else 500.
 [[nodiscard]] int http_status_of(const std::exception& error);
-/// Such an error as an answer, a problem with its words.
+/// The exception as an answer: a problem with its message.
 [[nodiscard]] HttpResponse http_problem_of(const std::exception& error);
 
 }  // namespace d5

@@ -10,17 +10,17 @@ namespace d5 {
 
 struct InferenceClientOptions {
   double seconds = 30;     ///< for one call
-  std::string token = {};  ///< that the server wants; empty: none
+  std::string token = {};  ///< token for the server; empty: none
 };
 
-/// Asks a server of the Open Inference Protocol, d5's or another's, over one connection.
+/// A client of the Open Inference Protocol for a server of d5 or another one, over one connection.
 ///
 ///     const auto client = open_inference_client("grpc://localhost:8001");
 ///     const auto response = client->infer({.model = "resnet", .inputs = {{"x", images}}});
 ///
-/// All calls throw CommunicationError where the server does not answer in time or breaks off,
-/// FormatError for an answer that is none, Error for what it refuses, with its words.
-/// Thread safety: one thread at a time.
+/// All calls throw CommunicationError if the server does not answer in time or breaks off,
+/// FormatError for an invalid answer, Error for a refusal, with its message. Thread safety: one
+/// thread at a time.
 class InferenceClient {
  public:
   virtual ~InferenceClient() = default;
@@ -30,10 +30,10 @@ class InferenceClient {
   [[nodiscard]] virtual InferenceResponse infer(const InferenceRequest& request) = 0;
 };
 
-/// "HOST:PORT", "http://...", "https://..." (tensors go as bytes: the server has the extension for
-/// binary tensor data); "grpc://HOST:PORT", "grpcs://..." with TLS, which takes the machine's
-/// certificates. Connects at the first call.
-/// Throws: ValueError for an address that is none; Unsupported for gRPC where d5 was built without.
+/// Addresses: "HOST:PORT", "http://...", "https://..." (tensors are sent as bytes: the server needs
+/// the extension for binary tensor data); "grpc://HOST:PORT", and "grpcs://..." with TLS and the
+/// machine's certificates. Connects at the first call. Throws: ValueError for an invalid address;
+/// Unsupported for gRPC if d5 was built without it.
 [[nodiscard]] std::unique_ptr<InferenceClient> open_inference_client(
     const std::string& address, const InferenceClientOptions& options = {});
 

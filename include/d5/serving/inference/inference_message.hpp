@@ -10,9 +10,9 @@
 
 namespace d5 {
 
-/// What the Open Inference Protocol calls an element type: "FP32" of float32, "BYTES" of string.
-/// Source: Open Inference Protocol (KServe v2), "Tensor Data Types".
-/// Throws: TypeError for a type that the protocol has no name of.
+/// The Open Inference Protocol's name of an element type: "FP32" for float32, "BYTES" for string.
+/// Source: Open Inference Protocol (KServe v2), "Tensor Data Types". Throws: TypeError for a type
+/// without a name in the protocol.
 [[nodiscard]] std::string_view inference_type_of(DType dtype);
 /// The inverse. Throws: NotFound, with the nearest name.
 [[nodiscard]] DType inference_dtype(std::string_view name);
@@ -22,13 +22,13 @@ struct InferenceTensor {
   Tensor tensor;  ///< on the host, row-major
 };
 
-/// What a model is asked, however it came: as JSON, with binary data, as a message of gRPC.
+/// A request to a model, from JSON, binary data or a gRPC message.
 struct InferenceRequest {
   std::string model;
-  std::string version = {};  ///< empty: whichever the server takes
-  std::string id = {};       ///< of whoever asks; answered as it is
+  std::string version = {};  ///< empty: any
+  std::string id = {};       ///< chosen by the client, returned unchanged
   std::vector<InferenceTensor> inputs = {};
-  std::vector<std::string> outputs = {};  ///< that are wanted; none: all
+  std::vector<std::string> outputs = {};  ///< requested outputs; empty: all
 };
 
 struct InferenceResponse {
@@ -36,7 +36,7 @@ struct InferenceResponse {
   std::vector<InferenceTensor> outputs;
 };
 
-/// An input or output of a model, as a server tells it.
+/// An input or output of a model in a server's description.
 struct InferenceTensorInfo {
   std::string name;
   std::string type;                 ///< "FP32"
@@ -52,11 +52,11 @@ struct InferenceModelInfo {
   bool operator==(const InferenceModelInfo&) const = default;
 };
 
-/// A model in the list of a server.
+/// A model in a server's list.
 struct InferenceModelState {
-  std::string name, version;  ///< no version where it is not open
+  std::string name, version;  ///< empty version: not open
   bool is_ready = false;
-  std::string reason = {};  ///< why it is not
+  std::string reason = {};  ///< why it is not ready
 };
 
 /// "READY", "UNAVAILABLE"

@@ -11,35 +11,35 @@ namespace d5 {
 
 struct InferenceServiceOptions {
   std::string host = "127.0.0.1";
-  int port = 0;                  ///< 0: any that is free
+  int port = 0;                  ///< 0: any free port
   std::string certificate = {};  ///< PEM file with its chain; empty: no TLS
   std::string key = {};          ///< PEM file
-  std::string tokens = {};       ///< file of `AccessTokens`; empty: everyone may ask
+  std::string tokens = {};       ///< file of `AccessTokens`; empty: everyone may use it
   std::size_t most_message_bytes = std::size_t{64} << 20;
   int most_threads = 64;  ///< that answer at once
 };
 
-/// Answers the Open Inference Protocol over gRPC (inference.GRPCInferenceService), as routes below
-/// /v2 do over HTTP. A token is metadata: "authorization: Bearer TOKEN", of a role that may run.
+/// Serves the Open Inference Protocol over gRPC (inference.GRPCInferenceService), like the routes
+/// below /v2 over HTTP. The token is metadata: "authorization: Bearer TOKEN", of the role run.
 ///
 ///     InferenceService service(models, {.port = 8501});
 ///     std::cout << service.address();  // grpc://127.0.0.1:8501
 ///
-/// gRPC does not live on in a process that is forked: children by posix_spawn only.
+/// gRPC does not survive a fork: start children by posix_spawn only.
 class InferenceService {
  public:
-  /// `models` outlive it. Throws: IoError where it cannot listen or read the certificate;
-  /// ValueError for an address of other machines without TLS and tokens; Unsupported where d5 was
-  /// built without gRPC.
+  /// `models` outlive it. Throws: IoError if it cannot listen or read the certificate; ValueError
+  /// for an address of other machines without TLS and tokens; Unsupported if d5 was built without
+  /// gRPC.
   InferenceService(InferenceModels& models, const InferenceServiceOptions& options = {});
-  /// `stop`
+  /// Calls `stop`.
   ~InferenceService();
   InferenceService(const InferenceService&) = delete;
   InferenceService& operator=(const InferenceService&) = delete;
 
   [[nodiscard]] int port() const;
   [[nodiscard]] std::string address() const;
-  /// Answers that are under way have two seconds.
+  /// Gives running answers two seconds.
   void stop();
 
  private:

@@ -10,25 +10,25 @@
 
 namespace d5 {
 
-/// Agents that are wanted.
+/// A request for agents.
 struct AgentLaunch {
-  std::vector<std::string> command;  ///< of one: the program, "agent", "run", and its options
+  std::vector<std::string> command;  ///< of one agent: the program, "agent", "run", and its options
   int agents = 1;
 };
 
-/// What became of it, for people.
+/// The launched agents, for people.
 struct LaunchedAgents {
   std::vector<std::string> ids;  ///< of jobs, of processes
-  std::string watch, end;        ///< lines of a shell
+  std::string watch, end;        ///< shell commands
 };
 
-/// Starts agents by the engine that a machine has: they are its jobs, and it decides where and when
-/// they run. d5 has no scheduler of its own.
+/// Starts agents as jobs of the machine's scheduler, which decides where and when they run. d5 has
+/// no scheduler of its own.
 class AgentLauncher {
  public:
   virtual ~AgentLauncher() = default;
-  /// Adds a name of its own to each agent's command. Returns when the engine has taken them.
-  /// Throws: Unsupported where the engine is not there; IoError with its words where it refuses.
+  /// Adds a unique name to each agent's command. Returns when the scheduler has accepted them.
+  /// Throws: Unsupported without the scheduler; IoError with its message if it refuses.
   [[nodiscard]] virtual LaunchedAgents launch(const AgentLaunch& what) = 0;
 };
 

@@ -48,8 +48,8 @@ class AccuracyAnalysis final : public Analysis {
 
 namespace analysis {
 void register_accuracy(Registry<AnalysisEntry>& registry) {
-  registry.add("accuracy", AnalysisEntry::of<AccuracyAnalysis>(
-                               "what each model answers rightly, beside what is claimed"));
+  registry.add("accuracy",
+               AnalysisEntry::of<AccuracyAnalysis>("accuracy of each model, with its claim"));
 }
 }  // namespace analysis
 }  // namespace d5

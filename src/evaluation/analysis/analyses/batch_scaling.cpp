@@ -13,8 +13,7 @@ double batch_of(const EvaluationCell& cell) {
   return condition_number(*cell.records.front(), "batch").value_or(0);
 }
 
-/// How throughput grows with the batch: beside the smallest, and as a share of growing in
-/// proportion.
+/// Throughput over batch sizes: relative to the smallest, and as a share of linear scaling.
 class BatchScalingAnalysis final : public Analysis {
  public:
   [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
@@ -67,7 +66,7 @@ class BatchScalingAnalysis final : public Analysis {
 namespace analysis {
 void register_batch_scaling(Registry<AnalysisEntry>& registry) {
   registry.add("batch_scaling", AnalysisEntry::of<BatchScalingAnalysis>(
-                                    "what larger batches bring, beside the smallest"));
+                                    "throughput over batch sizes, relative to the smallest"));
 }
 }  // namespace analysis
 }  // namespace d5

@@ -21,7 +21,7 @@ class ColdStartAnalysis final : public Analysis {
                                               {"p50", right},
                                               {"first / p50", right}})};
     detail::RowsPlot rows({"open", "first predict", "p50"});
-    std::set<const Measurement*> seen;  // a model is opened once for several cells
+    std::set<const Measurement*> seen;  // several cells share an opened model
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const auto open = EvaluationCell::estimate_of(cells[i].cold_start);
       if (!open || !seen.insert(cells[i].cold_start).second) continue;
@@ -45,8 +45,9 @@ class ColdStartAnalysis final : public Analysis {
 
 namespace analysis {
 void register_cold_start(Registry<AnalysisEntry>& registry) {
-  registry.add("cold_start", AnalysisEntry::of<ColdStartAnalysis>(
-                                 "opening and the first answer, beside later ones"));
+  registry.add("cold_start",
+               AnalysisEntry::of<ColdStartAnalysis>(
+                   "time to open a model and of its first answer, beside later ones"));
 }
 }  // namespace analysis
 }  // namespace d5

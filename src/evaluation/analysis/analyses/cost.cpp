@@ -9,12 +9,12 @@ struct CostOptions {
   double price = 0;
   void declare(OptionList& options) {
     options.add("price", price,
-                "of an hour of the machine; 0: what the records say (price_per_hour)",
+                "price of an hour of the machine; 0: the records' condition price_per_hour",
                 {.least = 0});
   }
 };
 
-/// Of a million predictions: in the money that the price is given in.
+/// Cost of a million predictions, in the currency of the price.
 class CostAnalysis final : public Analysis {
  public:
   using Options = CostOptions;
@@ -51,8 +51,8 @@ class CostAnalysis final : public Analysis {
 
 namespace analysis {
 void register_cost(Registry<AnalysisEntry>& registry) {
-  registry.add("cost",
-               AnalysisEntry::of<CostAnalysis>("of a million predictions, by the hour's price"));
+  registry.add("cost", AnalysisEntry::of<CostAnalysis>(
+                           "cost of a million predictions, from the price per hour"));
 }
 }  // namespace analysis
 }  // namespace d5

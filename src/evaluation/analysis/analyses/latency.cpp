@@ -53,8 +53,8 @@ class LatencyAnalysis final : public Analysis {
 
 namespace analysis {
 void register_latency(Registry<AnalysisEntry>& registry) {
-  registry.add("latency",
-               AnalysisEntry::of<LatencyAnalysis>("percentiles of each cell, with intervals"));
+  registry.add("latency", AnalysisEntry::of<LatencyAnalysis>(
+                              "latency percentiles of each cell, with intervals"));
 }
 }  // namespace analysis
 }  // namespace d5

@@ -17,13 +17,15 @@ struct LayersOptions {
   enum class Sort { time, memory } sort = Sort::time;
   std::int64_t most = 20;
   void declare(OptionList& options) {
-    options.add("by", by, "type: all nodes of one kind together", {"node", "type"});
-    options.add("sort", sort, "which has most of it comes first", {"time", "memory"});
-    options.add("most", most, "rows that are shown", {.least = 1});
+    options.add("by", by, "grouping of the nodes: each on its own, or all of a type together",
+                {"node", "type"});
+    options.add("sort", sort, "quantity by which rows are sorted, largest first",
+                {"time", "memory"});
+    options.add("most", most, "maximum number of rows to show", {.least = 1});
   }
 };
 
-/// All nodes of a type as one. Medians do not add up to a median, and the sum has no interval.
+/// Joins all nodes of a type. Medians do not add up to a median, so the sum has no interval.
 std::vector<LayerTime> by_type(const std::vector<LayerTime>& layers) {
   std::map<std::string, LayerTime> types;
   for (const LayerTime& layer : layers) {
@@ -112,8 +114,8 @@ class LayersAnalysis final : public Analysis {
 
 namespace analysis {
 void register_layers(Registry<AnalysisEntry>& registry) {
-  registry.add("layers", AnalysisEntry::of<LayersAnalysis>(
-                             "which node, or type of node, takes time and memory"));
+  registry.add("layers",
+               AnalysisEntry::of<LayersAnalysis>("time and memory of nodes, or types of nodes"));
 }
 }  // namespace analysis
 }  // namespace d5

@@ -13,7 +13,7 @@ namespace {
 
 double rate_of(const Measurement& record) { return condition_number(record, "rate").value_or(0); }
 
-/// The latencies of a search for the highest rate, by rate.
+/// Latencies of a peak search, by rate.
 class PeakAnalysis final : public Analysis {
  public:
   [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
@@ -63,8 +63,9 @@ class PeakAnalysis final : public Analysis {
 
 namespace analysis {
 void register_peak(Registry<AnalysisEntry>& registry) {
-  registry.add("peak", AnalysisEntry::of<PeakAnalysis>(
-                           "latency by rate, of 'd5 eval find-peak': what held, and what missed"));
+  registry.add("peak",
+               AnalysisEntry::of<PeakAnalysis>(
+                   "latency by rate, from 'd5 eval find-peak', with the verdict of each rate"));
 }
 }  // namespace analysis
 }  // namespace d5

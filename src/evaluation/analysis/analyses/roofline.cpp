@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-/// Each layer by its intensity, beside what the machine can compute and move at most.
+/// Layers by arithmetic intensity, with the machine's peak compute and bandwidth.
 class RooflineAnalysis final : public Analysis {
  public:
   [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
@@ -78,8 +78,9 @@ class RooflineAnalysis final : public Analysis {
 
 namespace analysis {
 void register_roofline(Registry<AnalysisEntry>& registry) {
-  registry.add("roofline", AnalysisEntry::of<RooflineAnalysis>(
-                               "layers beside what the machine can compute and move"));
+  registry.add("roofline",
+               AnalysisEntry::of<RooflineAnalysis>(
+                   "roofline of layers: intensity and rate beside the machine's peaks"));
 }
 }  // namespace analysis
 }  // namespace d5

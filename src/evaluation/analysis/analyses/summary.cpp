@@ -9,7 +9,7 @@
 namespace d5 {
 namespace {
 
-/// Without the words that stand before it anyway.
+/// Strips the words that always come first.
 std::string reason_of(const EvaluationCell& cell) {
   constexpr std::string_view kBefore = "LoadGen: INVALID: ";
   std::string reason = cell.reason();
@@ -19,7 +19,7 @@ std::string reason_of(const EvaluationCell& cell) {
   return reason;
 }
 
-/// Whether its numbers hold: in LoadGen's words, where it judges.
+/// The verdict on a cell's numbers: LoadGen's, if it judges.
 std::string verdict_of(const EvaluationCell& cell) {
   const Measurement* latency = cell.find("latency");
   std::string verdict = latency ? condition_of(*latency, "loadgen_result") : "";
@@ -37,7 +37,7 @@ std::string accuracy_of(const EvaluationCell& cell) {
   return claimed.empty() ? value : value + " of " + claimed;
 }
 
-/// A million predictions: money where a price is known, or else the machine's time.
+/// Cost of a million predictions: money if a price is known, else machine time.
 std::string million_of(const EvaluationCell& cell) {
   if (const auto cost = cell.of_repetitions("cost")) {
     const std::string& currency = cell.find("cost")->unit;
@@ -49,7 +49,7 @@ std::string million_of(const EvaluationCell& cell) {
   return fmt::format("{:.3g} h", time->value / kSecondsInHour);
 }
 
-/// A line a cell: what whoever chooses asks first.
+/// One line per cell, with the numbers that a choice needs first.
 class SummaryAnalysis final : public Analysis {
  public:
   [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
@@ -80,7 +80,7 @@ class SummaryAnalysis final : public Analysis {
 namespace analysis {
 void register_summary(Registry<AnalysisEntry>& registry) {
   registry.add("summary", AnalysisEntry::of<SummaryAnalysis>(
-                              "a line a cell: accuracy, latency, throughput, cost, verdict"));
+                              "one line per cell: accuracy, latency, throughput, cost, verdict"));
 }
 }  // namespace analysis
 }  // namespace d5

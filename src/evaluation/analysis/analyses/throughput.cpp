@@ -35,7 +35,7 @@ class ThroughputAnalysis final : public Analysis {
 namespace analysis {
 void register_throughput(Registry<AnalysisEntry>& registry) {
   registry.add("throughput",
-               AnalysisEntry::of<ThroughputAnalysis>("samples a second of each cell"));
+               AnalysisEntry::of<ThroughputAnalysis>("throughput of each cell, in samples/s"));
 }
 }  // namespace analysis
 }  // namespace d5

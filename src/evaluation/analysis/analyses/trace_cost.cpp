@@ -11,7 +11,7 @@
 namespace d5 {
 namespace {
 
-/// Of each repetition, by its name.
+/// Samples of each repetition, by name.
 std::map<std::string, double> median_latencies(const EvaluationCell& cell) {
   std::map<std::string, double> medians;
   for (const Measurement* record : cell.records) {
@@ -22,7 +22,7 @@ std::map<std::string, double> median_latencies(const EvaluationCell& cell) {
   return medians;
 }
 
-/// Of repetitions that took turns, those that both have.
+/// Samples of the repetitions that both have, which took turns.
 Comparison compare_turns(const EvaluationCell& traced, const EvaluationCell& without) {
   const auto beside = median_latencies(without);
   std::vector<double> a, b;
@@ -35,8 +35,8 @@ Comparison compare_turns(const EvaluationCell& traced, const EvaluationCell& wit
   return compare(a, b);
 }
 
-/// What recording takes: the median latency with each level of trace, over that without, turn by
-/// turn, since a machine's speed wanders by more than what is looked for.
+/// Overhead of tracing: the median latency at each trace level over that without a trace, turn by
+/// turn, because a machine's speed drifts by more than this overhead.
 class TraceCostAnalysis final : public Analysis {
  public:
   [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
@@ -87,8 +87,8 @@ class TraceCostAnalysis final : public Analysis {
 
 namespace analysis {
 void register_trace_cost(Registry<AnalysisEntry>& registry) {
-  registry.add("trace_cost",
-               AnalysisEntry::of<TraceCostAnalysis>("what each level of trace costs, beside none"));
+  registry.add("trace_cost", AnalysisEntry::of<TraceCostAnalysis>(
+                                 "overhead of each trace level, relative to no trace"));
 }
 }  // namespace analysis
 }  // namespace d5

@@ -7,14 +7,15 @@
 namespace d5 {
 namespace {
 
-/// What has an accuracy, and something that it costs.
+/// A cell with an accuracy and a cost.
 struct Point {
   std::string name;
   double accuracy, seconds, rate;
   Status status;
 };
 
-/// It passed, and nothing else that passed is at least as good in all three and better in one.
+/// Whether the point passed, and no other point that passed is at least as good in all three
+/// numbers and better in one (Pareto front).
 bool is_on_front(const Point& point, const std::vector<Point>& all) {
   if (point.status != Status::passed) return false;
   return std::ranges::none_of(all, [&](const Point& other) {
@@ -27,8 +28,8 @@ bool is_on_front(const Point& point, const std::vector<Point>& all) {
   });
 }
 
-/// Accuracy against latency and throughput: as in the paper that this part of d5 follows, Li et
-/// al., "The Design and Implementation of a Scalable DL Benchmarking Platform" (CLOUD 2020).
+/// Accuracy against latency and throughput, as in Li et al., "The Design and Implementation of a
+/// Scalable DL Benchmarking Platform" (CLOUD 2020), which this part of d5 follows.
 class TradeOffAnalysis final : public Analysis {
  public:
   [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
@@ -86,9 +87,8 @@ class TradeOffAnalysis final : public Analysis {
 
 namespace analysis {
 void register_trade_off(Registry<AnalysisEntry>& registry) {
-  registry.add("trade_off",
-               AnalysisEntry::of<TradeOffAnalysis>(
-                   "accuracy against latency and throughput, and who is on the front"));
+  registry.add("trade_off", AnalysisEntry::of<TradeOffAnalysis>(
+                                "accuracy against latency and throughput, with the Pareto front"));
 }
 }  // namespace analysis
 }  // namespace d5

@@ -8,35 +8,37 @@ namespace d5 {
 void SampleFile::declare(ManifestFields& fields) {
   FieldRule digest = digest_rule();
   digest.required = true;
-  fields.add("file", file, "below the data set's folder",
+  fields.add("file", file, "path below the data set's folder",
              {.required = true,
               .pattern = "(?!/)(?!(.*/)?\\.\\.(/|$))[^\\\\]+",
               .expected = "a path below the folder, without '..'"});
-  fields.add("label", label, "the right class, from 0", {.range = {.least = 0}});
-  fields.add("bytes", bytes, "of the file", {.required = true, .range = {.least = 0}});
-  fields.add("sha256", sha256, "of its bytes", digest);
+  fields.add("label", label, "right class, from 0", {.range = {.least = 0}});
+  fields.add("bytes", bytes, "size of the file", {.required = true, .range = {.least = 0}});
+  fields.add("sha256", sha256, "digest of the file", digest);
 }
 
 void DatasetSplit::declare(ManifestFields& fields) {
-  fields.add("name", name, "what it is called", name_rule());
-  fields.add("first", first, "sample, from 0", {.range = {.least = 0}});
-  fields.add("count", count, "of samples", {.required = true, .range = {.least = 1}});
+  fields.add("name", name, "name of the split", name_rule());
+  fields.add("first", first, "first sample, from 0", {.range = {.least = 0}});
+  fields.add("count", count, "number of samples", {.required = true, .range = {.least = 1}});
 }
 
 void DatasetManifest::declare(ManifestFields& fields) {
   ManifestIdentity::declare(fields);
-  fields.add("task", task, "what its answers are to: image classification", {.required = true});
-  fields.add("licence", licence, "of the samples", {.required = true});
-  fields.add("source", source, "where it comes from, for people");
-  fields.add("modality", modality, "what a sample is: image, text, audio, tensor");
-  fields.add("folder", folder, "of the samples' files: below $D5_DATA_DIR, or the cache's data",
+  fields.add("task", task, "task that its answers are for: image classification",
+             {.required = true});
+  fields.add("licence", licence, "licence of the samples", {.required = true});
+  fields.add("source", source, "origin of the data set, for people");
+  fields.add("modality", modality, "modality of a sample: image, text, audio, tensor");
+  fields.add("folder", folder,
+             "folder of the samples' files: below $D5_DATA_DIR, or the cache's data",
              {.pattern = "(?!/)(?!(.*/)?\\.\\.(/|$))[^\\\\]*",
               .expected = "a path below the data's folder, without '..'"});
-  fields.add("samples", samples, "files, one a sample");
-  fields.add("reader", reader, "in place of samples: one of d5's data sets", datasets());
-  fields.add("part", part, "of what the reader opens", {.words = {"test", "train"}});
-  fields.add("labels", labels, "what classes are called, from class 0");
-  fields.add("splits", splits, "some of the samples, in a row");
+  fields.add("samples", samples, "files, one per sample");
+  fields.add("reader", reader, "one of d5's data sets, instead of samples", datasets());
+  fields.add("part", part, "part of the reader's data set", {.words = {"test", "train"}});
+  fields.add("labels", labels, "names of the classes, from class 0");
+  fields.add("splits", splits, "consecutive samples, by name");
   if (samples.empty() == reader.empty()) {
     fields.expect("expected either 'samples' or 'reader'");
   } else if (reader.size() > 1) {

@@ -9,7 +9,7 @@
 namespace d5 {
 namespace {
 
-/// Paths, and predictors that ask another machine: a manifest from elsewhere chooses none.
+/// Paths, and predictors that ask another machine, which a manifest from elsewhere must not choose.
 bool is_local_framework(const std::string& word) {
   const PredictorEntry* entry = find_predictor(word);
   return is_manifest_path(word) || (entry && entry->has_option("address"));
@@ -19,9 +19,9 @@ bool is_local_framework(const std::string& word) {
 
 void EvaluationManifest::declare(ManifestFields& fields) {
   ManifestIdentity::declare(fields);
-  fields.add("models", models, "NAME, NAME@VERSION or a manifest's path",
+  fields.add("models", models, "models: NAME, NAME@VERSION or a manifest's path",
              {.required = true, .is_local = is_manifest_path});
-  fields.add("systems", systems, "systems, of which this must be one; empty: any",
+  fields.add("systems", systems, "systems on one of which it must run; empty: any",
              {.is_local = is_manifest_path});
   declare_run(fields);
 }
@@ -32,36 +32,37 @@ void EvaluationManifest::declare(OptionList& options) {
 }
 
 void EvaluationManifest::declare_run(ManifestFields& fields) {
-  fields.add("frameworks", frameworks, "predictors' words, or manifests of frameworks",
+  fields.add("frameworks", frameworks, "predictors, or manifests of frameworks",
              {.is_local = is_local_framework, .flag = "framework"});
-  fields.add("dataset", dataset, "the data set; that of the model's first claim if left out",
+  fields.add("dataset", dataset, "data set; that of the model's first claim if left out",
              {.is_local = is_manifest_path});
-  fields.add("split", split, "the split of the data set; all samples if left out");
-  fields.add("scenarios", scenarios, "scenarios: how queries come ('d5 list scenarios')",
+  fields.add("split", split, "split of the data set; all samples if left out");
+  fields.add("scenarios", scenarios, "scenarios: arrival patterns of queries ('d5 list scenarios')",
              ::d5::scenarios(), {.flag = "scenario"});
   FieldRule batch{.range = {.least = 1, .most = 65536}};
   batch.flag = "batch";
-  fields.add("batches", batches, "sizes of batch: samples that are computed together", batch);
+  fields.add("batches", batches, "batch sizes: samples that are computed together", batch);
   fields.add("queries", queries,
-             "the least number of queries of a scenario; 0: as its verdict needs",
+             "minimum number of queries of a scenario; 0: as many as its verdict needs",
              {.range = {.least = 0}});
-  fields.add("seconds", seconds, "the least time of a scenario",
+  fields.add("seconds", seconds, "minimum time of a scenario",
              {.range = {.least = 0, .unit = "s"}});
   fields.add("instances", instances, "instances of the predictor, which share the threads",
              {.range = {.least = 1, .most = 256}});
   fields.add("longest_wait", longest_wait,
-             "the longest time that a query waits for others to fill its batch",
+             "longest time that a query waits for others to fill its batch",
              {.range = {.least = 0, .most = 3600, .unit = "s"}});
   fields.add("stage_threads", stage_threads, "threads of each step before the network",
              {.range = {.least = 1, .most = 256}});
-  fields.add("threads", threads, "threads of all instances; 0: as many as there are cores",
+  fields.add("threads", threads, "threads of all instances; 0: as many as the machine has cores",
              {.range = {.least = 0, .most = 4096}});
-  fields.add("trace_levels", trace_levels, "what a run records: each level with those before it",
+  fields.add("trace_levels", trace_levels,
+             "what a run records; each level includes those before it",
              {.words = {"none", "model", "framework", "library", "system"}, .flag = "trace-level"});
-  fields.add("repetitions", repetitions, "runs of each cell, levels of trace in turns",
+  fields.add("repetitions", repetitions, "runs of each cell, in which trace levels take turns",
              {.range = {.least = 1, .most = 1000}});
-  fields.add("seed", seed, "the seed of samples and arrivals", {.range = {.least = 0}});
-  fields.add("accuracy", accuracy, "answer and judge all samples before anything is timed");
+  fields.add("seed", seed, "seed of samples and arrivals", {.range = {.least = 0}});
+  fields.add("accuracy", accuracy, "answer and judge all samples before timing");
 }
 
 namespace manifest_kind {

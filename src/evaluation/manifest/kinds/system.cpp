@@ -5,14 +5,17 @@ namespace d5 {
 
 void SystemManifest::declare(ManifestFields& fields) {
   ManifestIdentity::declare(fields);
-  fields.add("architecture", architecture, "of the processor: x86_64, aarch64; empty: any");
-  fields.add("cores", cores, "at least; 0: any", {.range = {.least = 0}});
-  fields.add("memory_bytes", memory_bytes, "at least; 0: any", {.range = {.least = 0}});
-  fields.add("instruction_sets", instruction_sets, "that the processor has: avx2, avx512f");
-  fields.add("device", device, "that work runs on: cpu, cuda:0; empty: any");
-  fields.add("labels", labels, "what its owner says of it");
-  fields.add("price_per_hour", price_per_hour, "of using it; 0: unknown", {.range = {.least = 0}});
-  fields.add("currency", currency, "of the price, by ISO 4217",
+  fields.add("architecture", architecture,
+             "architecture of the processor: x86_64, aarch64; empty: any");
+  fields.add("cores", cores, "minimum number of cores; 0: any", {.range = {.least = 0}});
+  fields.add("memory_bytes", memory_bytes, "minimum memory; 0: any", {.range = {.least = 0}});
+  fields.add("instruction_sets", instruction_sets,
+             "instruction sets of the processor: avx2, avx512f");
+  fields.add("device", device, "device that runs the work: cpu, cuda:0; empty: any");
+  fields.add("labels", labels, "labels that the owner has given the machine");
+  fields.add("price_per_hour", price_per_hour, "price of an hour; 0: unknown",
+             {.range = {.least = 0}});
+  fields.add("currency", currency, "currency of the price, by ISO 4217",
              {.pattern = "[A-Z]{3}", .expected = "three letters such as USD"});
 }
 
@@ -20,7 +23,7 @@ namespace manifest_kind {
 
 void register_system(Registry<ManifestKind>& registry) {
   registry.add("system", ManifestKind::of<SystemManifest>(
-                             "a machine: what it has, or must have at least, and its price"));
+                             "machine: its properties, or minimum requirements, and its price"));
 }
 
 }  // namespace manifest_kind

@@ -20,8 +20,8 @@
 namespace d5::detail {
 namespace {
 
-/// LoadGen's ids are pointers to its own records of samples. It counts latency from their schedule
-/// on a clock that may be set; how late a query was asked is a difference on it.
+/// LoadGen's ids are pointers to its own sample records. It measures latency from their schedule,
+/// on a clock that may be set; a query's delay is a difference on that clock.
 std::int64_t lateness(mlperf::ResponseId id) {
   const auto* sample = reinterpret_cast<const mlperf::loadgen::SampleMetadata*>(id);
   const auto& query = *sample->query_metadata;
@@ -31,7 +31,8 @@ std::int64_t lateness(mlperf::ResponseId id) {
 }
 
 std::int64_t next_ids(std::int64_t most) {
-  static std::atomic<std::int64_t> next = std::int64_t{1} << 62;  // none of another generator's
+  static std::atomic<std::int64_t> next = std::int64_t{1}
+                                          << 62;  // differs from other generators' ids
   return next.fetch_add(most);
 }
 
@@ -49,7 +50,7 @@ class LoadGenAdapter::Samples final : public mlperf::QuerySampleLibrary {
   size_t TotalSampleCount() override { return count_; }
   size_t PerformanceSampleCount() override { return drawn_; }
   void LoadSamplesToRam(const std::vector<mlperf::QuerySampleIndex>& samples) override {
-    std::set<std::int64_t> loaded(samples.begin(), samples.end());  // it fills queries up
+    std::set<std::int64_t> loaded(samples.begin(), samples.end());  // LoadGen fills queries up
     const std::vector<std::int64_t> each(loaded.begin(), loaded.end());
     system_.load(each);
   }
@@ -72,7 +73,7 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
         patience_(nanoseconds(options.answer_seconds)),
         ids_(next_ids(most)),
         clock_(monotonic_load_clock()),  // sets the slack of this thread, which asks
-        log_(most, most) {               // LoadGen makes all of them ready, too
+        log_(most, most) {               // LoadGen prepares all of them, too
     watch_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   }
 
@@ -132,7 +133,7 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
     mlperf::QuerySamplesComplete(ends.data(), ends.size());
   }
 
-  /// `now` 0: they never ended.
+  /// With `now` = 0 they count as never ended.
   std::size_t refuse(std::int64_t first, const std::string& reason, std::int64_t now) {
     std::vector<mlperf::QuerySampleResponse> ends;
     for (const std::int64_t id : log_.refuse(first, reason, now)) {
@@ -142,7 +143,7 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
     return ends.size();
   }
 
-  /// LoadGen waits for ever for what a system never answers.
+  /// LoadGen waits for ever for a missing answer.
   void watch(const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any stopped;
@@ -180,7 +181,7 @@ mlperf::SystemUnderTest& LoadGenAdapter::system() { return *asked_; }
 mlperf::QuerySampleLibrary& LoadGenAdapter::library() { return *samples_; }
 Conditions LoadGenAdapter::conditions() const {
   auto result = asked_->conditions();
-  result["waiting"] = setting("sleeps");  // LoadGen does not look at the clock before a moment
+  result["waiting"] = setting("sleeps");  // LoadGen does not poll the clock before a query
   return result;
 }
 

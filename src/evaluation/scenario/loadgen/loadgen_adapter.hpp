@@ -13,12 +13,12 @@
 
 namespace d5::detail {
 
-/// A system under test of d5's as LoadGen sees it, and the log of what it asks. LoadGen hears each
-/// sample's end exactly once, whatever the system does: an exception, and no answer for as long as
-/// one may take, are ends.
+/// Presents a d5 system under test to LoadGen, and logs its queries. LoadGen is notified of each
+/// sample's end exactly once, whatever the system does: an exception ends a sample, and so does a
+/// missing answer after the time limit.
 class LoadGenAdapter {
  public:
-  /// `most` is the number of samples that LoadGen asks for at most.
+  /// `most` is the maximum number of samples that LoadGen asks for.
   LoadGenAdapter(SystemUnderTest& system, const ScenarioOptions& options, std::int64_t most);
   ~LoadGenAdapter();
   LoadGenAdapter(const LoadGenAdapter&) = delete;
@@ -27,7 +27,7 @@ class LoadGenAdapter {
   [[nodiscard]] mlperf::SystemUnderTest& system();
   [[nodiscard]] mlperf::QuerySampleLibrary& library();
   [[nodiscard]] Conditions conditions() const;
-  /// Once LoadGen has returned.
+  /// Call when LoadGen has returned.
   [[nodiscard]] QueryLog::Closed end();
 
  private:

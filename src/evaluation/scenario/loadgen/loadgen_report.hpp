@@ -6,14 +6,14 @@
 
 namespace d5::detail {
 
-/// What LoadGen says of a run in its files.
+/// LoadGen's files about a run.
 struct LoadGenReport {
-  bool summarised = false;  ///< it got as far as its summary
+  bool summarised = false;  ///< whether it wrote its summary
   bool valid = false;
-  std::vector<std::string> reasons = {};  ///< recommendations, and what it logs as errors
+  std::vector<std::string> reasons = {};  ///< recommendations and logged errors
 };
 
-/// From the files that it wrote in `folder`. An accuracy run has no summary. Throws: IoError.
+/// Reads the files in `folder`. An accuracy run has no summary. Throws: IoError.
 [[nodiscard]] LoadGenReport read_loadgen_report(const std::string& folder);
 
 }  // namespace d5::detail

@@ -37,15 +37,16 @@ std::string loadgen_version() {
 namespace detail {
 namespace {
 
-constexpr std::int64_t kMultiStreamSamples = 8;  // of a query, by LoadGen's default
-constexpr double kLeastTarget = 0.1;             // s, LoadGen's own for server
+constexpr std::int64_t kMultiStreamSamples = 8;  // per query, LoadGen's default
+constexpr double kLeastTarget = 0.1;             // s, LoadGen's default for server
 
-/// Two runs at once end the process: LoadGen has one logger and one controller.
+/// Refuses two runs at once, which would end the process: LoadGen has one logger and one
+/// controller.
 class OnlyRun {
  public:
   OnlyRun() {
     if (running().test_and_set()) {
-      throw ValueError("LoadGen runs one test at a time in a process, and one is under way");
+      throw ValueError("LoadGen runs one test at a time in a process, and one is running");
     }
   }
   ~OnlyRun() { running().clear(); }
@@ -59,14 +60,14 @@ class OnlyRun {
   }
 };
 
-/// Where LoadGen writes; one that nobody named is removed at the end.
+/// The folder for LoadGen's files; one without a given name is removed at the end.
 class LogFolder {
  public:
   explicit LogFolder(const std::string& named)
       : path_(named.empty() ? make_scratch_folder("loadgen") : named), is_ours_(named.empty()) {
     std::error_code error;
     if (!is_ours_) std::filesystem::create_directories(named, error);
-    // LoadGen ends the process where it cannot write.
+    // LoadGen ends the process if it cannot write.
     if (error || access(path_.c_str(), W_OK) != 0) {
       throw IoError(fmt::format("LoadGen: cannot write its logs to {}: {}", printable(path_),
                                 error ? error.message() : "no right to"));
@@ -95,7 +96,7 @@ void take_report(const LoadGenReport& report, bool accuracy, ScenarioResult& res
   }
 }
 
-/// Leaves nothing open that only running tells.
+/// Estimates settings that are left open by running a few queries.
 LoadGenOptions with_expectations(LoadGenOptions loadgen, SystemUnderTest& system,
                                  const ScenarioOptions& options) {
   using Which = LoadGenOptions::Scenario;
@@ -118,15 +119,15 @@ LoadGenOptions with_expectations(LoadGenOptions loadgen, SystemUnderTest& system
   const std::int64_t size = !multi                          ? 1
                             : loadgen.samples_per_query > 0 ? loadgen.samples_per_query
                                                             : kMultiStreamSamples;
-  // A fast system is expected to be no faster than queries can be made ready for.
+  // A fast system is assumed to be no faster than queries can be prepared.
   const double affordable = 4 * options.least_seconds * double(size) / double(options.most_queries);
-  // The quickest: LoadGen makes queries ready for twice its time, and a run that outlasts them is
-  // invalid.
+  // Uses the shortest latency: LoadGen prepares queries for twice its time, and a run that outlasts
+  // them is invalid.
   const std::vector<double> alone = latencies_alone(system, options, 10, size);
   const double quickest = alone.empty() ? 0 : std::ranges::min(alone);
   const double latency = std::max({quickest, affordable, 1e-9});
   if (offline) {
-    loadgen.rate = 2 / latency;  // threads of its own and larger batches may make it faster
+    loadgen.rate = 2 / latency;  // its own threads and larger batches may make it faster
   } else {
     loadgen.expected_latency = latency / 2;
   }
@@ -148,10 +149,11 @@ ScenarioResult run_loadgen(const LoadGenOptions& told, SystemUnderTest& system,
   const bool accuracy = options.mode == ScenarioOptions::Mode::accuracy;
 
   mlperf::LogSettings logs;
-  logs.enable_trace = false;  // 660 MB a million queries
+  logs.enable_trace = false;  // 660 MB per million queries
   logs.log_output.outdir = folder.path();
   LoadGenAdapter adapter(system, options, chosen.most_samples);
-  // The last word names the file of an audit, which is looked for in the current folder by default.
+  // The last argument names the file of an audit, which LoadGen looks for in the current folder by
+  // default.
   mlperf::StartTest(&adapter.system(), &adapter.library(), chosen.settings, logs,
                     folder.path() + "/audit.config");
 

@@ -9,34 +9,35 @@
 
 namespace d5::detail {
 
-/// What LoadGen is told besides `ScenarioOptions`. Zero and empty: as its files, or it itself, say.
+/// LoadGen's settings besides `ScenarioOptions`. Zero and empty: from its files, or its own
+/// defaults.
 struct LoadGenOptions {
   enum class Scenario { single_stream, multi_stream, server, offline };
   Scenario scenario = Scenario::single_stream;
-  double expected_latency = 0;  ///< s, streams: how many queries are made ready depends on it
-  double rate = 0;              ///< queries a second: server's, or what offline expects
+  double expected_latency = 0;         ///< s, streams: determines the number of prepared queries
+  double rate = 0;                     ///< queries/s: server's rate, or offline's expected one
   std::int64_t samples_per_query = 0;  ///< of multi-stream
   double target_latency = 0;           ///< s, of server
-  std::string model = {};              ///< by the rules of mlperf.conf for it ("*": any)
+  std::string model = {};              ///< model whose rules in mlperf.conf apply ("*": any)
   std::string user_conf = {};          ///< a file of the same form, read after mlperf.conf
 
-  /// The options that all four have.
+  /// The options of all four scenarios.
   void declare_files(OptionList& options) {
     options.add("model", model,
-                "by mlperf.conf's rules for this model (\"*\": any), not by those of the run");
-    options.add("user_conf", user_conf, "a file of the same form, which is read after mlperf.conf");
+                "model whose rules in mlperf.conf replace those of the run (\"*\": any)");
+    options.add("user_conf", user_conf, "file of the same form, which is read after mlperf.conf");
   }
 };
 
-/// Runs LoadGen's own scenario in this process, which it does one at a time. Latency counts as
-/// LoadGen counts it, to the same clock. Throws: Unsupported where d5 was built without LoadGen;
-/// ValueError for settings that LoadGen would not end by, and for a second run at the same time;
-/// IoError, FormatError for files.
+/// Runs LoadGen's own scenario in this process, one at a time. Latency is measured as LoadGen does,
+/// on the same clock. Throws: Unsupported if d5 was built without LoadGen; ValueError for settings
+/// with which LoadGen would not end, and for a second run at the same time; IoError, FormatError
+/// for files.
 [[nodiscard]] ScenarioResult run_loadgen(const LoadGenOptions& loadgen, SystemUnderTest& system,
                                          const ScenarioOptions& options);
 
-/// One of LoadGen's scenarios: `O` is `LoadGenOptions`, with which of them it is, and what of them
-/// it has.
+/// One of LoadGen's scenarios: `O` is `LoadGenOptions` with the scenario, and the options that it
+/// uses.
 template <class O>
 class LoadGenScenario final : public Scenario {
  public:
@@ -52,8 +53,8 @@ class LoadGenScenario final : public Scenario {
   [[nodiscard]] bool batches() const override {
     return options_.scenario != LoadGenOptions::Scenario::single_stream;
   }
-  /// LoadGen is 99% sure of server's 99th percentile from 459 queries on, if none is late, and from
-  /// 662 on, if one is.
+  /// LoadGen is 99% certain of server's 99th percentile from 459 queries on if none is late, and
+  /// from 662 on if one is.
   [[nodiscard]] Length usual_length() const override {
     if (options_.scenario != LoadGenOptions::Scenario::server) return {};
     return {.queries = 662};

@@ -14,7 +14,7 @@ namespace {
 
 using Which = LoadGenOptions::Scenario;
 
-/// LoadGen's own words, as its files spell them.
+/// LoadGen's names, as its files spell them.
 const char* words_of(Which which) {
   switch (which) {
     case Which::single_stream:
@@ -43,27 +43,26 @@ mlperf::TestScenario scenario_of(Which which) {
   return mlperf::TestScenario::Offline;
 }
 
-/// By mlperf.conf, which LoadGen carries, and the user's file.
+/// Reads mlperf.conf, which LoadGen contains, and the user's file.
 void read_files(const LoadGenOptions& loadgen, mlperf::TestSettings& settings) {
   const std::string model = loadgen.model.empty() ? "*" : loadgen.model;
   const char* words = words_of(loadgen.scenario);
   settings.FromConfig("", model, words, 0);
   if (loadgen.user_conf.empty()) return;
   if (!std::filesystem::is_regular_file(loadgen.user_conf)) {
-    throw IoError(
-        fmt::format("{} is no file; expected LoadGen's user.conf", printable(loadgen.user_conf)));
+    throw IoError(fmt::format("{} is not a file; expected LoadGen's user.conf",
+                              printable(loadgen.user_conf)));
   }
-  // Kind 2 reads a file and nothing else; kind 1 reads mlperf.conf once a process.
+  // Kind 2 only reads the file; kind 1 reads mlperf.conf once per process.
   if (settings.FromConfig(loadgen.user_conf, model, words, 2) != 0) {
     throw FormatError(
         fmt::format("{}: LoadGen cannot read it; each line is 'model.scenario.key = number', with "
-                    "spaces around "
-                    "the sign, or begins with '# '",
+                    "spaces around the sign, or begins with '# '",
                     printable(loadgen.user_conf)));
   }
 }
 
-/// As the run says, where no file is to say it.
+/// Settings of the run, if no file defines them.
 void set_limits(const ScenarioOptions& options, mlperf::TestSettings& settings) {
   settings.min_duration_ms = std::uint64_t(std::ceil(options.least_seconds * 1000));
   settings.max_duration_ms = std::uint64_t(std::ceil(options.most_seconds * 1000));
@@ -74,7 +73,7 @@ void set_limits(const ScenarioOptions& options, mlperf::TestSettings& settings) 
   settings.accuracy_log_rng_seed = options.seed + 3;
 }
 
-constexpr double kUsualRate = 10;  ///< queries a second, as of d5's own generators
+constexpr double kUsualRate = 10;  ///< queries/s, like d5's own generators
 
 void set_scenario(const LoadGenOptions& loadgen, mlperf::TestSettings& settings) {
   settings.scenario = scenario_of(loadgen.scenario);
@@ -96,8 +95,8 @@ void set_scenario(const LoadGenOptions& loadgen, mlperf::TestSettings& settings)
   }
 }
 
-/// How many samples LoadGen makes ready, as its GenerateQueries and TestSettingsInternal count
-/// them.
+/// The number of samples that LoadGen prepares, computed as in its GenerateQueries and
+/// TestSettingsInternal.
 double prepared_samples(const mlperf::TestSettings& settings, std::int64_t samples) {
   const double seconds = double(settings.min_duration_ms) / 1000;
   const auto least = double(settings.min_query_count);
@@ -153,7 +152,7 @@ LoadGenSettings loadgen_settings(const LoadGenOptions& loadgen, const ScenarioOp
                                  std::int64_t samples) {
   LoadGenSettings result;
   mlperf::TestSettings& settings = result.settings;
-  settings.token_latency_scaling_factor = 1;  // LoadGen leaves it open
+  settings.token_latency_scaling_factor = 1;  // LoadGen leaves it uninitialised
   settings.scenario = scenario_of(loadgen.scenario);
   const bool accuracy = options.mode == ScenarioOptions::Mode::accuracy;
   settings.mode = accuracy ? mlperf::TestMode::AccuracyOnly : mlperf::TestMode::PerformanceOnly;
@@ -174,12 +173,12 @@ LoadGenSettings loadgen_settings(const LoadGenOptions& loadgen, const ScenarioOp
     settings.server_target_latency_percentile = options.percentile;
   }
   double prepared = prepared_samples(settings, samples);
-  if (accuracy) {  // every one once, and what fills the last query up
+  if (accuracy) {  // each sample once, and those that fill the last query up
     const double per_query = double(settings.multi_stream_samples_per_query);
     prepared = double(samples) + per_query;
   }
   check_settings(settings, options, prepared);
-  // A margin for how LoadGen rounds, and for gaps that chance makes shorter.
+  // A margin for LoadGen's rounding, and for gaps that chance makes shorter.
   result.most_samples =
       std::int64_t(prepared * 1.01) + 1000 + std::int64_t(settings.multi_stream_samples_per_query);
   return result;

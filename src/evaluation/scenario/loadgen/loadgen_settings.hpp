@@ -10,13 +10,15 @@
 
 namespace d5::detail {
 
-/// What LoadGen shall do, with what it would do for ever or at the cost of all memory refused.
+/// LoadGen's settings; settings that would run for ever or exhaust memory are refused.
 struct LoadGenSettings {
   mlperf::TestSettings settings;
-  std::int64_t most_samples = 0;  ///< that it will ask for, all of them made ready ahead
+  std::int64_t most_samples =
+      0;  ///< maximum number of samples that it asks for, all prepared ahead
 };
 
-/// `samples` is the number that the system has. Throws: ValueError, IoError, FormatError.
+/// `samples` is the number of samples that the system has. Throws: ValueError, IoError,
+/// FormatError.
 [[nodiscard]] LoadGenSettings loadgen_settings(const LoadGenOptions& loadgen,
                                                const ScenarioOptions& options,
                                                std::int64_t samples);

@@ -11,8 +11,7 @@ ScenarioResult detail::run_loadgen(const LoadGenOptions&, SystemUnderTest&,
                                    const ScenarioOptions&) {
   throw Unsupported(
       "d5 was built without MLPerf's LoadGen; scripts/setup builds it, then build d5 again, or "
-      "choose "
-      "a scenario of d5's own: closed_loop, batched, poisson");
+      "choose one of d5's own scenarios: closed_loop, batched, poisson");
 }
 
 }  // namespace d5

@@ -8,11 +8,11 @@ namespace {
 struct BatchedOptions {
   std::int64_t batch = 1;
   void declare(OptionList& options) {
-    options.add("batch", batch, "samples of a query", {.least = 1});
+    options.add("batch", batch, "samples per query", {.least = 1});
   }
 };
 
-/// Queries of many samples, one after the other: what a machine does at most.
+/// Queries of many samples, one after the other: the maximum throughput of a machine.
 class Batched final : public Scenario {
  public:
   using Options = BatchedOptions;

@@ -5,18 +5,18 @@
 namespace d5::scenario {
 namespace {
 
-/// Nothing for long, and then all at once.
+/// Bursts of queries between silences (on-off arrivals).
 struct BurstsOptions {
   double rate = 0, on = 0.2, off = 1.8;
   void declare(OptionList& options) {
-    options.add("rate", rate,
-                "queries a second within a burst; 0: so that all together come at half the rate "
-                "that it answers one after the other",
-                {.least = 0});
-    options.add("on", on, "s, mean length of a burst", {.above = 0});
-    options.add("off", off, "s, mean length of a silence", {.above = 0});
+    options.add(
+        "rate", rate,
+        "rate within a burst, in queries/s; 0: half the system's sequential rate on average",
+        {.least = 0});
+    options.add("on", on, "mean length of a burst, in s", {.above = 0});
+    options.add("off", off, "mean length of a silence, in s", {.above = 0});
   }
-  /// Of bursts that make such a rate together with the silences.
+  /// The rate within a burst for a mean rate that includes silences.
   [[nodiscard]] double rate_within(double mean) const { return mean * (on + off) / on; }
   [[nodiscard]] Scenario::Length usual_length() const { return {.seconds = 20 * (on + off)}; }
   [[nodiscard]] auto arrivals(std::uint64_t seed) const {
@@ -28,7 +28,7 @@ struct BurstsOptions {
 
 void register_bursts(Registry<ScenarioEntry>& registry) {
   registry.add("bursts", ScenarioEntry::of<detail::ScheduledScenario<BurstsOptions>>(
-                             "bursts of queries with silence between"));
+                             "on-off arrivals: bursts of queries between silences"));
 }
 
 }  // namespace d5::scenario

@@ -14,13 +14,14 @@ struct ClosedLoopOptions {
   std::int64_t users = 1;
   double think = 0;
   void declare(OptionList& options) {
-    options.add("users", users, "each asks again once it has its answer", {.least = 1});
-    options.add("think", think, "s that a user waits between an answer and the next query",
+    options.add("users", users, "number of users, who each send the next query after an answer",
+                {.least = 1});
+    options.add("think", think, "time that a user waits between an answer and the next query, in s",
                 {.least = 0});
   }
 };
 
-/// A fixed number of users, each of whom waits for its answer, thinks, and asks again.
+/// A fixed number of users; each waits for its answer, thinks, and asks again.
 class ClosedLoop final : public Scenario {
  public:
   using Options = ClosedLoopOptions;
@@ -30,7 +31,7 @@ class ClosedLoop final : public Scenario {
     detail::LoadRun run(
         system, options,
         {.latency_from = LatencyFrom::issue, .percentile = 0.9, .tell_answered = true});
-    // Who may ask from when on; users are alike, so that moments are all there is.
+    // Moments from which on users may ask. Users are alike, so their identity does not matter.
     std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> ready;
     for (std::int64_t i = 0; i < options_.users; ++i) ready.push(run.start());
     const auto think = detail::nanoseconds(options_.think);
@@ -42,7 +43,7 @@ class ClosedLoop final : public Scenario {
       for (std::size_t i = 0; i < answered.size(); ++i) ready.push(now + think);
       if (ready.empty()) {
         run.wait_for_answer(now + patience);
-        if (run.now() >= now + patience) break;  // nobody is answered any more
+        if (run.now() >= now + patience) break;  // no more answers arrive
       } else if (ready.top() > now) {
         if (!run.goes_on(ready.top())) break;
         run.wait_for_answer(ready.top());
@@ -65,8 +66,10 @@ class ClosedLoop final : public Scenario {
 }  // namespace
 
 void register_closed_loop(Registry<ScenarioEntry>& registry) {
-  registry.add("closed_loop",
-               ScenarioEntry::of<ClosedLoop>("users who ask again once they have their answer"));
+  registry.add(
+      "closed_loop",
+      ScenarioEntry::of<ClosedLoop>(
+          "closed loop: a fixed number of users, each sending the next query after an answer"));
 }
 
 }  // namespace d5::scenario

@@ -5,7 +5,7 @@
 namespace d5::scenario {
 namespace {
 
-/// A metronome: what a camera or a sensor asks.
+/// Queries of a camera or a sensor, at a fixed rate.
 struct ConstantOptions {
   double rate = 0;
   void declare(OptionList& options) { options.add("rate", rate, detail::kRateHelp, {.least = 0}); }
@@ -16,7 +16,7 @@ struct ConstantOptions {
 
 void register_constant(Registry<ScenarioEntry>& registry) {
   registry.add("constant", ScenarioEntry::of<detail::ScheduledScenario<ConstantOptions>>(
-                               "queries at equal distances"));
+                               "constant rate: queries at equal intervals"));
 }
 
 }  // namespace d5::scenario

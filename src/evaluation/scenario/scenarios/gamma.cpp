@@ -5,12 +5,13 @@
 namespace d5::scenario {
 namespace {
 
-/// Users who come in clusters, or keep their distance.
+/// Arrivals that are more clustered, or more regular, than Poisson's.
 struct GammaOptions {
   double rate = 0, variation = 2;
   void declare(OptionList& options) {
     options.add("rate", rate, detail::kRateHelp, {.least = 0});
-    options.add("variation", variation, "of the gaps: standard deviation over mean", {.above = 0});
+    options.add("variation", variation,
+                "coefficient of variation of the gaps: standard deviation over mean", {.above = 0});
   }
   [[nodiscard]] auto arrivals(std::uint64_t seed) const {
     return gamma_arrivals(rate, variation, seed);
@@ -20,8 +21,9 @@ struct GammaOptions {
 }  // namespace
 
 void register_gamma(Registry<ScenarioEntry>& registry) {
-  registry.add("gamma", ScenarioEntry::of<detail::ScheduledScenario<GammaOptions>>(
-                            "queries at random moments, more even or more clustered"));
+  registry.add("gamma",
+               ScenarioEntry::of<detail::ScheduledScenario<GammaOptions>>(
+                   "gamma-distributed gaps: more regular or more clustered than Poisson arrivals"));
 }
 
 }  // namespace d5::scenario

@@ -5,13 +5,15 @@
 namespace d5::scenario {
 namespace {
 
-/// Several cameras at once. By LoadGen.
+/// Queries of several samples, such as the images of several cameras. By LoadGen.
 struct MultiStreamOptions : detail::LoadGenOptions {
   MultiStreamOptions() : LoadGenOptions{Scenario::multi_stream} {}
   void declare(OptionList& options) {
     options.add("expected_latency", expected_latency,
-                "s of a query; 0: found by asking a few before", {.least = 0});
-    options.add("samples_per_query", samples_per_query, "0: 8, or as the files say", {.least = 0});
+                "expected latency of a query, in s; 0: measured with a few queries before",
+                {.least = 0});
+    options.add("samples_per_query", samples_per_query,
+                "samples per query; 0: 8, or as the files say", {.least = 0});
     declare_files(options);
   }
 };
@@ -19,8 +21,9 @@ struct MultiStreamOptions : detail::LoadGenOptions {
 }  // namespace
 
 void register_multi_stream(Registry<ScenarioEntry>& registry) {
-  registry.add("multi_stream", ScenarioEntry::of<detail::LoadGenScenario<MultiStreamOptions>>(
-                                   "MLPerf: one query of several samples after the other"));
+  registry.add("multi_stream",
+               ScenarioEntry::of<detail::LoadGenScenario<MultiStreamOptions>>(
+                   "MLPerf multi-stream: queries of several samples, one after the other"));
 }
 
 }  // namespace d5::scenario

@@ -5,11 +5,11 @@
 namespace d5::scenario {
 namespace {
 
-/// A pile of work. By LoadGen.
+/// All samples at once. By LoadGen.
 struct OfflineOptions : detail::LoadGenOptions {
   OfflineOptions() : LoadGenOptions{Scenario::offline} {}
   void declare(OptionList& options) {
-    options.add("rate", rate, "samples a second that it may reach; 0: found by asking a few before",
+    options.add("rate", rate, "expected rate, in samples/s; 0: measured with a few queries before",
                 {.least = 0});
     declare_files(options);
   }
@@ -19,7 +19,7 @@ struct OfflineOptions : detail::LoadGenOptions {
 
 void register_offline(Registry<ScenarioEntry>& registry) {
   registry.add("offline", ScenarioEntry::of<detail::LoadGenScenario<OfflineOptions>>(
-                              "MLPerf: all samples at once"));
+                              "MLPerf offline: all samples at once"));
 }
 
 }  // namespace d5::scenario

@@ -5,7 +5,7 @@
 namespace d5::scenario {
 namespace {
 
-/// Many users who know nothing of each other.
+/// Queries of many independent users.
 struct PoissonOptions {
   double rate = 0;
   void declare(OptionList& options) { options.add("rate", rate, detail::kRateHelp, {.least = 0}); }
@@ -16,7 +16,7 @@ struct PoissonOptions {
 
 void register_poisson(Registry<ScenarioEntry>& registry) {
   registry.add("poisson", ScenarioEntry::of<detail::ScheduledScenario<PoissonOptions>>(
-                              "queries at random moments, of many users"));
+                              "Poisson arrivals: queries of many independent users"));
 }
 
 }  // namespace d5::scenario

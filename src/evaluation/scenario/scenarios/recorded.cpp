@@ -5,15 +5,15 @@
 namespace d5::scenario {
 namespace {
 
-/// What a service really saw.
+/// Arrival times of a real service.
 struct RecordedOptions {
   RecordingOptions recording = {};
   void declare(OptionList& options) {
-    options.add("file", recording.file, "CSV: seconds, ascending, in its first column");
-    options.add("speed", recording.speed, "2: in half the time", {.above = 0});
-    options.add("from", recording.from, "s of the recording where it begins", {.least = 0});
-    options.add("to", recording.to, "s of the recording where it ends; 0: its end", {.least = 0});
-    options.add("loop", recording.loop, "again and again, until the run ends");
+    options.add("file", recording.file, "CSV file with ascending seconds in its first column");
+    options.add("speed", recording.speed, "speed of the replay; 2: in half the time", {.above = 0});
+    options.add("from", recording.from, "first second of the recording", {.least = 0});
+    options.add("to", recording.to, "last second of the recording; 0: its end", {.least = 0});
+    options.add("loop", recording.loop, "repeat the recording until the run ends");
   }
   [[nodiscard]] auto arrivals(std::uint64_t) const { return recorded_arrivals(recording); }
 };
@@ -22,7 +22,7 @@ struct RecordedOptions {
 
 void register_recorded(Registry<ScenarioEntry>& registry) {
   registry.add("recorded", ScenarioEntry::of<detail::ScheduledScenario<RecordedOptions>>(
-                               "queries at recorded moments"));
+                               "recorded arrivals: queries at the times of a file"));
 }
 
 }  // namespace d5::scenario

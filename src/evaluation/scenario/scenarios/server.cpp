@@ -5,18 +5,18 @@
 namespace d5::scenario {
 namespace {
 
-/// Many users, whose answers are late after a bound. By LoadGen.
+/// Queries of many users, with a latency bound. By LoadGen.
 struct ServerOptions : detail::LoadGenOptions {
   ServerOptions() : LoadGenOptions{Scenario::server} {}
   void declare(OptionList& options) {
     options.add("rate", rate,
-                "queries a second; 0: half of those that it answers one after the other, found by "
-                "asking a few, or as the files say",
+                "rate in queries/s; 0: half the system's sequential rate, measured with a few "
+                "queries, or as the files say",
                 {.least = 0});
     options.add(
         "target_latency", target_latency,
-        "s; 0: 0.1, or where the rate is found what a queue at half its load keeps (some 25 times "
-        "what a query takes alone), if that is longer, or as the files say",
+        "latency bound in s; 0: 0.1, or as the files say, or, if longer and the rate is measured, "
+        "some 25 times the latency of a single query, which a queue at half its load meets",
         {.least = 0});
     declare_files(options);
   }
@@ -26,7 +26,7 @@ struct ServerOptions : detail::LoadGenOptions {
 
 void register_server(Registry<ScenarioEntry>& registry) {
   registry.add("server", ScenarioEntry::of<detail::LoadGenScenario<ServerOptions>>(
-                             "MLPerf: queries at random moments, with a bound on latency"));
+                             "MLPerf server: Poisson arrivals with a latency bound"));
 }
 
 }  // namespace d5::scenario

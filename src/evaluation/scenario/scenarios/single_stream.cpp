@@ -5,12 +5,12 @@
 namespace d5::scenario {
 namespace {
 
-/// A phone: the next query once the last is answered. By LoadGen.
+/// Queries of a phone: the next one follows the answer to the last. By LoadGen.
 struct SingleStreamOptions : detail::LoadGenOptions {
   SingleStreamOptions() : LoadGenOptions{Scenario::single_stream} {}
   void declare(OptionList& options) {
-    options.add("expected_latency", expected_latency, "s; 0: found by asking a few before",
-                {.least = 0});
+    options.add("expected_latency", expected_latency,
+                "expected latency in s; 0: measured with a few queries before", {.least = 0});
     declare_files(options);
   }
 };
@@ -19,7 +19,7 @@ struct SingleStreamOptions : detail::LoadGenOptions {
 
 void register_single_stream(Registry<ScenarioEntry>& registry) {
   registry.add("single_stream", ScenarioEntry::of<detail::LoadGenScenario<SingleStreamOptions>>(
-                                    "MLPerf: one query after the other"));
+                                    "MLPerf single-stream: one query after the other"));
 }
 
 }  // namespace d5::scenario

@@ -7,7 +7,7 @@ namespace d5::route {
 
 void register_agents(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/agents",
-               {.summary = "machines that take jobs, what they have, and when they were heard",
+               {.summary = "machines that run jobs, with their facts and last heartbeat",
                 .role = ServingRole::view,
                 .answer = [](const HttpRequest& request, ServingContext& context) {
                   detail::expect_query(request, {"limit", "cursor"});

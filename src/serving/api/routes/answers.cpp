@@ -24,7 +24,7 @@ HttpResponse answer_answers(const HttpRequest& request, ServingContext& context)
 
 void register_answers(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/runs/{id}/answers",
-               {.summary = "each sample's answer of a piece, or the wrong ones alone",
+               {.summary = "each sample's answer of a piece, or only the wrong ones",
                 .role = ServingRole::view,
                 .answer = answer_answers});
 }

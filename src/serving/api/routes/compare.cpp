@@ -19,7 +19,7 @@ AnswerJson side(const Measurement& record) {
   return {{"value", detail::finite(found.value)}, {"interval", detail::to_json(found.interval)}};
 }
 
-/// "torch, server, batch 8": what tells a record from others of its subject.
+/// "torch, server, batch 8": what distinguishes a record from others of its subject.
 std::string words_of(const Measurement& record) {
   std::vector<std::string> words = {record.framework};
   for (const auto& [name, condition] : record.conditions) {
@@ -107,7 +107,7 @@ HttpResponse answer_compare(const HttpRequest& request, ServingContext& context)
 }  // namespace
 
 void register_compare(Registry<RouteEntry>& registry) {
-  registry.add("GET /v1/compare", {.summary = "two runs: numbers, answers, the layers that differ",
+  registry.add("GET /v1/compare", {.summary = "two runs compared: numbers, answers, layers",
                                    .role = ServingRole::view,
                                    .answer = answer_compare});
 }

@@ -16,7 +16,7 @@ std::int64_t sample_number(const std::string& text) {
   throw NotFound("samples are numbered from 0, and '" + printable(text) + "' is no number");
 }
 
-/// By its first bytes; anything else is nothing that a browser shows.
+/// Media type by the first bytes; other content is not shown by a browser.
 const char* image_type(std::string_view bytes) {
   constexpr std::array<std::pair<std::string_view, const char*>, 4> kTypes = {
       {{"\xff\xd8\xff", "image/jpeg"},
@@ -29,7 +29,7 @@ const char* image_type(std::string_view bytes) {
   return "application/octet-stream";
 }
 
-/// What the sample's file holds, once its digest was right.
+/// The content of the sample's file, after its digest was checked.
 HttpResponse answer_sample(const HttpRequest& request, ServingContext&) {
   detail::expect_query(request, {});
   const auto found = detail::named_manifest<DatasetManifest>(request);
@@ -50,7 +50,7 @@ HttpResponse answer_sample(const HttpRequest& request, ServingContext&) {
 
 void register_dataset_sample(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/datasets/{name}/samples/{number}",
-               {.summary = "one sample of a data set whose files the server holds",
+               {.summary = "one sample of a data set whose files the server has",
                 .role = ServingRole::view,
                 .answer = answer_sample});
 }

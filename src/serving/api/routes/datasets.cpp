@@ -9,7 +9,7 @@ namespace {
 
 using detail::AnswerJson;
 
-/// Whether the server holds the samples, each a file of its own.
+/// Whether the server has the samples, each as a file of its own.
 bool has_files(const DatasetManifest& manifest) {
   if (manifest.samples.empty()) return false;
   try {

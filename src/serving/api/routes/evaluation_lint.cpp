@@ -10,7 +10,7 @@ namespace {
 
 using detail::AnswerJson;
 
-/// As of one that came over a network, which it did. A text that is no YAML has one fault.
+/// Judges the manifest as a fetched one. Text that is not YAML has one fault.
 HttpResponse answer_lint(const HttpRequest& request, ServingContext&) {
   detail::expect_query(request, {});
   const AnswerJson body = detail::asked_object(request);
@@ -31,7 +31,7 @@ HttpResponse answer_lint(const HttpRequest& request, ServingContext&) {
 }  // namespace
 
 void register_evaluation_lint(Registry<RouteEntry>& registry) {
-  registry.add("POST /v1/evaluations/lint", {.summary = "what is wrong with a manifest, and where",
+  registry.add("POST /v1/evaluations/lint", {.summary = "faults of a manifest, with their places",
                                              .role = ServingRole::view,
                                              .answer = answer_lint});
 }

@@ -14,8 +14,8 @@ namespace {
 
 using detail::AnswerJson;
 
-/// What an evaluation may name: manifests, and the frameworks of agents in their versions; those
-/// known here too, which loads none.
+/// Frameworks that an evaluation may name: manifests, and the agents' frameworks with their
+/// versions, with those that are known here, none of which is loaded.
 AnswerJson known_frameworks(ServingContext& context) {
   AnswerJson items = AnswerJson::array();
   for (const auto& found : detail::carried<FrameworkManifest>()) {

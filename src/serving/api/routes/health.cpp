@@ -8,7 +8,7 @@ namespace d5::route {
 
 void register_health(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/health",
-               {.summary = "whether the server is up, and of which version it is",
+               {.summary = "whether the server is up, and its version",
                 .role = ServingRole::anyone,
                 .answer = [](const HttpRequest&, ServingContext&) {
                   return HttpResponse::json(

@@ -7,7 +7,7 @@
 namespace d5::route {
 namespace {
 
-/// Of a model its records in all versions; without one, as the other words say.
+/// A model's records in all versions; without a model, by the other parameters.
 HttpResponse answer_history(const HttpRequest& request, ServingContext& context) {
   detail::expect_query(request, detail::filter_names({"model", "limit", "cursor"}));
   RecordFilter filter = detail::asked_filter(request);
@@ -27,10 +27,9 @@ HttpResponse answer_history(const HttpRequest& request, ServingContext& context)
 }  // namespace
 
 void register_history(Registry<RouteEntry>& registry) {
-  registry.add("GET /v1/history",
-               {.summary = "what was measured over time, the oldest first, and the best of it",
-                .role = ServingRole::view,
-                .answer = answer_history});
+  registry.add("GET /v1/history", {.summary = "measurements over time, oldest first, with the best",
+                                   .role = ServingRole::view,
+                                   .answer = answer_history});
 }
 
 }  // namespace d5::route

@@ -8,7 +8,7 @@ namespace d5::route {
 void register_job(Registry<RouteEntry>& registry) {
   registry.add(
       "GET /v1/jobs/{id}",
-      {.summary = "one job: its manifest, its parts, how far each is",
+      {.summary = "one job: its manifest, its parts, their progress",
        .role = ServingRole::view,
        .answer = [](const HttpRequest& request, ServingContext& context) {
          detail::expect_query(request, {});

@@ -33,7 +33,7 @@ HttpResponse answer_cancel(const HttpRequest& request, ServingContext& context) 
 
 void register_job_cancel(Registry<RouteEntry>& registry) {
   registry.add("DELETE /v1/jobs/{id}",
-               {.summary = "cancel what is not over of a job: one's own, an admin any",
+               {.summary = "cancel the unfinished parts of a job: one's own, or any by an admin",
                 .role = ServingRole::run,
                 .answer = answer_cancel});
 }

@@ -7,7 +7,7 @@ namespace d5::route {
 
 void register_job_events(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/jobs/{id}/events",
-               {.summary = "what happens to a job, as server-sent events, until it is over",
+               {.summary = "events of a job, as server-sent events, until it is over",
                 .role = ServingRole::view,
                 .answer = [](const HttpRequest& request, ServingContext& context) {
                   detail::expect_query(request, {"after"});
@@ -15,7 +15,7 @@ void register_job_events(Registry<RouteEntry>& registry) {
                                                    request);
                 }});
   registry.add("GET /v1/events",
-               {.summary = "what happens to all jobs, as server-sent events",
+               {.summary = "events of all jobs, as server-sent events",
                 .role = ServingRole::view,
                 .answer = [](const HttpRequest& request, ServingContext& context) {
                   detail::expect_query(request, {"after"});

@@ -21,7 +21,7 @@ HttpResponse answer_retry(const HttpRequest& request, ServingContext& context) {
 
 void register_job_retry(Registry<RouteEntry>& registry) {
   registry.add("POST /v1/jobs/{id}/retry",
-               {.summary = "ask anew for what failed, was cancelled or quarantined",
+               {.summary = "submit a failed, cancelled or quarantined job again",
                 .role = ServingRole::run,
                 .answer = answer_retry});
 }

@@ -16,7 +16,7 @@ HttpResponse answer_submit(const HttpRequest& request, ServingContext& context) 
 }  // namespace
 
 void register_job_submit(Registry<RouteEntry>& registry) {
-  registry.add("POST /v1/jobs", {.summary = "ask for an evaluation; the same one twice is one job",
+  registry.add("POST /v1/jobs", {.summary = "submit an evaluation; the same one twice is one job",
                                  .role = ServingRole::run,
                                  .answer = answer_submit});
 }

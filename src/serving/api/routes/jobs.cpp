@@ -28,7 +28,7 @@ HttpResponse answer_jobs(const HttpRequest& request, ServingContext& context) {
 }  // namespace
 
 void register_jobs(Registry<RouteEntry>& registry) {
-  registry.add("GET /v1/jobs", {.summary = "evaluations that were asked for, the newest first",
+  registry.add("GET /v1/jobs", {.summary = "submitted evaluations, newest first",
                                 .role = ServingRole::view,
                                 .answer = answer_jobs});
 }

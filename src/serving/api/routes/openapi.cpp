@@ -13,13 +13,13 @@ namespace {
 
 using Contract = nlohmann::ordered_json;
 
-/// A text that JSON has a word for is that: a number, true, false, null.
+/// Text for which JSON has a value becomes that value: a number, true, false, null.
 Contract contract_word(const std::string& text) {
   Contract word = Contract::parse(text, nullptr, false);
   return word.is_discarded() || word.is_structured() ? Contract(text) : word;
 }
 
-/// `names`: scalars are texts whatever they look like, as the names of types are ("null").
+/// `names`: scalars stay text whatever they look like, as names of types do ("null").
 Contract contract_value(const detail::YamlNode& node, bool names = false) {
   if (node.kind == detail::YamlNode::Kind::scalar) {
     return names ? Contract(node.text) : contract_word(node.text);

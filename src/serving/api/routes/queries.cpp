@@ -21,10 +21,9 @@ HttpResponse answer_queries(const HttpRequest& request, ServingContext& context)
 }  // namespace
 
 void register_queries(Registry<RouteEntry>& registry) {
-  registry.add("GET /v1/runs/{id}/queries",
-               {.summary = "each query of a piece, with all its moments",
-                .role = ServingRole::view,
-                .answer = answer_queries});
+  registry.add("GET /v1/runs/{id}/queries", {.summary = "each query of a piece, with its times",
+                                             .role = ServingRole::view,
+                                             .answer = answer_queries});
 }
 
 }  // namespace d5::route

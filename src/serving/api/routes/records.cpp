@@ -24,7 +24,7 @@ HttpResponse answer_records(const HttpRequest& request, ServingContext& context)
 void register_records(Registry<RouteEntry>& registry) {
   registry.add(
       "GET /v1/runs/{id}/records",
-      {.summary = "what a run measured", .role = ServingRole::view, .answer = answer_records});
+      {.summary = "records of a run", .role = ServingRole::view, .answer = answer_records});
 }
 
 }  // namespace d5::route

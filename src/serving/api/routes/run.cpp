@@ -7,7 +7,7 @@
 namespace d5::route {
 namespace {
 
-/// A run with its pieces, its manifest and the environment as a results file has it.
+/// A run with its pieces, its manifest and the environment as in a results file.
 HttpResponse answer_run(const HttpRequest& request, ServingContext& context) {
   using detail::AnswerJson;
   detail::expect_query(request, {});

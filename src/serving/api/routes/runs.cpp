@@ -7,7 +7,7 @@ namespace d5::route {
 
 void register_runs(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/runs",
-               {.summary = "runs that are kept, the newest first",
+               {.summary = "runs in the database, newest first",
                 .role = ServingRole::view,
                 .answer = [](const HttpRequest& request, ServingContext& context) {
                   detail::expect_query(request, detail::filter_names({"limit", "cursor"}));

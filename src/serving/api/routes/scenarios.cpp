@@ -23,7 +23,7 @@ AnswerJson scenario_json(const std::string& name, const ScenarioEntry& entry) {
 }  // namespace
 
 void register_scenarios(Registry<RouteEntry>& registry) {
-  registry.add("GET /v1/scenarios", {.summary = "ways of asking a model",
+  registry.add("GET /v1/scenarios", {.summary = "arrival patterns of queries",
                                      .role = ServingRole::view,
                                      .answer = [](const HttpRequest& request, ServingContext&) {
                                        detail::expect_query(request, {"limit", "cursor"});

@@ -21,7 +21,7 @@ detail::AnswerJson system_json(const FoundManifest<SystemManifest>& found) {
 }  // namespace
 
 void register_systems(Registry<RouteEntry>& registry) {
-  registry.add("GET /v1/systems", {.summary = "kinds of machines that evaluations ask for",
+  registry.add("GET /v1/systems", {.summary = "kinds of machines that evaluations require",
                                    .role = ServingRole::view,
                                    .answer = detail::list_answer(system_json)});
 }

@@ -25,8 +25,9 @@ HttpResponse answer_tasks(const HttpRequest& request, ServingContext&) {
 }  // namespace
 
 void register_tasks(Registry<RouteEntry>& registry) {
-  registry.add("GET /v1/tasks",
-               {.summary = "what models do", .role = ServingRole::view, .answer = answer_tasks});
+  registry.add(
+      "GET /v1/tasks",
+      {.summary = "tasks of the models", .role = ServingRole::view, .answer = answer_tasks});
 }
 
 }  // namespace d5::route

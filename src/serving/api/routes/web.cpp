@@ -39,7 +39,7 @@ std::string type_of(const std::string& file) {
   return found == std::end(kTypes) ? "application/octet-stream" : found->second;
 }
 
-/// Whether a path stays within the folder and names what a page may show.
+/// Whether a path stays within the folder and names a file of the page.
 bool is_within(const std::vector<std::string>& segments) {
   return std::ranges::none_of(segments, [](const std::string& part) {
     return part.starts_with('.') || part.find_first_of("/\\") != std::string::npos;
@@ -70,7 +70,7 @@ HttpResponse answer_file(const HttpRequest& request, ServingContext&) {
     return HttpResponse::problem(kNotFound,
                                  fmt::format("there is no '{}' here", printable(request.path)));
   }
-  // What was packed while the page was built is sent so to whoever reads it.
+  // Files that were compressed at the page's build are sent compressed.
   struct stat packed{};
   const bool is_packed = request.headers.at("accept-encoding").find("gzip") != std::string::npos &&
                          ::stat((file + ".gz").c_str(), &packed) == 0;
@@ -80,7 +80,7 @@ HttpResponse answer_file(const HttpRequest& request, ServingContext&) {
   }
   const std::string tag =
       fmt::format("\"{:x}-{:x}.{:x}\"", found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
-  // The policy goes with a 304, too: a browser takes its headers in place of those it has.
+  // The policy is also sent with a 304, whose headers replace the browser's cached ones.
   HttpResponse answer{.headers = {{"Cache-Control", "no-cache"},
                                   {"ETag", tag},
                                   {"Vary", "Accept-Encoding"},

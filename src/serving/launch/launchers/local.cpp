@@ -15,7 +15,7 @@ namespace {
 struct LocalOptions {
   std::string output = "/dev/null";
   void declare(OptionList& options) {
-    options.add("output", output, "file to which what agents say is added");
+    options.add("output", output, "file to append the agents' output to");
   }
 };
 
@@ -25,7 +25,7 @@ std::string host_name() {
   return name.data();
 }
 
-/// Processes of this machine.
+/// Starts processes on this machine.
 class LocalLauncher final : public AgentLauncher {
  public:
   using Options = LocalOptions;
@@ -40,7 +40,7 @@ class LocalLauncher final : public AgentLauncher {
           "exec " +
           detail::shell_line(command,
                              " </dev/null >>" + detail::shell_line({options_.output}) + " 2>&1");
-      // Nobody waits for it: it goes on when this process has ended.
+      // Nobody waits for it: it continues after this process has ended.
       launched.ids.push_back(fmt::to_string(detail::start(
           {.words = {"/bin/sh", "-c", line}, .group = detail::Program::Group::session})));
     }
@@ -56,7 +56,7 @@ class LocalLauncher final : public AgentLauncher {
 }  // namespace
 
 void register_local(Registry<AgentLauncherEntry>& registry) {
-  registry.add("local", AgentLauncherEntry::of<LocalLauncher>("processes of this machine"));
+  registry.add("local", AgentLauncherEntry::of<LocalLauncher>("local processes of this machine"));
 }
 
 }  // namespace d5::agent_launcher

@@ -15,18 +15,18 @@ struct SlurmOptions {
   std::string partition, account, output = "/dev/null", extra;
   std::int64_t cpus = 0, minutes = 0;
   void declare(OptionList& options) {
-    options.add("partition", partition, "where; empty: the cluster's usual one");
-    options.add("account", account, "whose time it is");
-    options.add("cpus", cpus, "of each agent; 0: as the partition says", {.least = 0});
-    options.add("minutes", minutes, "that an agent may run; 0: as the partition says",
+    options.add("partition", partition, "partition; empty: the cluster's default");
+    options.add("account", account, "account that is charged");
+    options.add("cpus", cpus, "CPUs of each agent; 0: the partition's default", {.least = 0});
+    options.add("minutes", minutes, "time limit of an agent in minutes; 0: the partition's default",
                 {.least = 0});
-    options.add("output", output, "file for what agents say, as sbatch takes it: d5-%A-%a.log");
+    options.add("output", output, "file for the agents' output, as sbatch's pattern: d5-%A-%a.log");
     options.add("extra", extra, "one more option of sbatch, as --gres=gpu,1");
   }
 };
 
-/// An array of jobs, one an agent. What each is called does not change from launch to launch, so
-/// that what one could not send is sent by the next of its name.
+/// An array of jobs, one per agent. Names are the same from launch to launch, so that an agent
+/// sends the results that an earlier one of its name could not send.
 class SlurmLauncher final : public AgentLauncher {
  public:
   using Options = SlurmOptions;
@@ -57,7 +57,8 @@ class SlurmLauncher final : public AgentLauncher {
     std::vector<std::string> command = {"sbatch", "--parsable", "--job-name=d5-agent",
                                         fmt::format("--array=0-{}", agents - 1),
                                         "--output=" + options_.output,
-                                        // Told a minute before its time is over, it ends in order.
+                                        // A signal one minute before the time limit lets it end in
+                                        // order.
                                         "--signal=B:TERM@60"};
     const auto add = [&](const char* name, const std::string& value) {
       if (!value.empty()) command.push_back(fmt::format("--{}={}", name, value));
@@ -77,7 +78,7 @@ class SlurmLauncher final : public AgentLauncher {
 }  // namespace
 
 void register_slurm(Registry<AgentLauncherEntry>& registry) {
-  registry.add("slurm", AgentLauncherEntry::of<SlurmLauncher>("jobs of Slurm, by sbatch"));
+  registry.add("slurm", AgentLauncherEntry::of<SlurmLauncher>("Slurm jobs, by sbatch"));
 }
 
 }  // namespace d5::agent_launcher
