@@ -139,7 +139,7 @@ def runs_of(network, frameworks, transforms, inputs, threads):
 
 
 def samples_within(seconds, runs, most):
-    """Each sample is a run that is timed and one that is not, and a wait of 20 ms (docs/measuring.md)."""
+    """Each sample is a run that is timed and one that is not, and a wait of 20 ms (docs/reference/measuring.md)."""
     begin = time.monotonic()
     for run in runs.values():
         run()

@@ -3,7 +3,7 @@
 # usage: benchmarks/prediction_tour.sh [PROGRAM [FOLDER]]
 #
 # From this machine's profile to a cluster's curve, and what communication takes from computing: the five commands that
-# docs/prediction.md begins with, one after the other, within 15 minutes on two cores: each
+# docs/reference/prediction.md begins with, one after the other, within 15 minutes on two cores: each
 # as it is where only files are named, in d5's own reference. Nothing else should run. PROGRAM
 # is d5 (build/release/bin/d5 if left out); FOLDER gets the profile, the network, both result files, the trace and the
 # pictures (prediction-tour if left out). Ends with the time of each command; the status is 1 where one failed or all

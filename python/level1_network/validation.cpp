@@ -172,7 +172,8 @@ void bind_network_validation(py::module_& m) {
       py::arg("subject"), py::arg("reference"), py::arg("inputs"), py::kw_only(),
       py::arg("loss") = "", py::arg("rtol") = py::none(), py::arg("atol") = py::none(),
       "Feeds both executors the same and compares every output, and with `loss` every parameter's "
-      "gradient. Without rtol and atol the bound is what rounding can do: docs/level1.md, "
+      "gradient. Without rtol and atol the bound is what rounding can do: "
+      "docs/reference/level1.md, "
       "'Right'.");
   m.def(
       "compare_nodes",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes docs/operators.md: what is known of every operator, from ONNX's schemas, data/operators
-// and the tables of tests/level0_ops/gradients. Without --update it compares.
+// Writes docs/reference/operators.md: what is known of every operator, from ONNX's schemas,
+// data/operators and the tables of tests/level0_ops/gradients. Without --update it compares.
 //
 //   operator_page [--update]
 //
@@ -216,13 +216,13 @@ int run(bool update) {
   for (auto& [name, row] : rows) leave_out_offers(row);
   const std::string text =
       page(rows, {frameworks.begin(), frameworks.end()}) + contrib_rows(rows, root);
-  const std::string path = root / "docs/operators.md";
+  const std::string path = root / "docs/reference/operators.md";
   if (update) {
     write_file(path, text);
     return 0;
   }
   if (fs::exists(path) && read_file(path) == text) return 0;
-  fmt::print("docs/operators.md is not what it would be: run operator_page --update\n");
+  fmt::print("docs/reference/operators.md is not what it would be: run operator_page --update\n");
   return 1;
 }
 

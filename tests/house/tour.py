@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Follows docs/tour.md as a newcomer would: in an empty folder, one command after the other.
+"""Follows docs/guide/tour.md as a newcomer would: in an empty folder, one command after the other.
 
 usage: tour.py SOURCE_DIR BUILD_DIR
 BUILD_DIR holds bin/d5 and python/d5. Of the page are run
@@ -110,7 +110,7 @@ def lacking(commands: list[Command], environment: dict[str, str], build: pathlib
 
 
 def main(source: pathlib.Path, build: pathlib.Path) -> int:
-    page = source / "docs/tour.md"
+    page = source / "docs/guide/tour.md"
     plan = steps(page.read_text())
     failed = 0
     with tempfile.TemporaryDirectory() as temporary:

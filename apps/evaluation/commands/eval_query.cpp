@@ -19,7 +19,7 @@ constexpr const char* kEvalQueryExamples =
     R"(  d5 eval query --metric latency --status passed --format csv > latencies.csv
   d5 eval query "resnet*" --framework torch --since 2026-11-01
   d5 eval query --sql "SELECT framework, COUNT(*) FROM measurement GROUP BY framework"
-                                the tables: docs/file_formats.md, "Database"
+                                the tables: docs/reference/file_formats.md, "Database"
 
 Records of all runs, the oldest first, numbers in SI units and full precision. SQL only reads.)";
 

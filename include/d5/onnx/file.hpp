@@ -57,7 +57,8 @@ struct SaveOptions {
   std::size_t most_message_bytes = std::size_t{0x7fffffff};  ///< protobuf's limit
 };
 
-/// Reads, checks, inlines functions and infers shapes; docs/file_formats.md lists what is checked.
+/// Reads, checks, inlines functions and infers shapes; docs/reference/file_formats.md lists what is
+/// checked.
 ///
 /// Nodes come in an order in which they can run. A parameter is no input: what has an initializer
 /// is left out of the graph's inputs, though files before IR version 4 list it there. Sparse
@@ -73,8 +74,8 @@ struct SaveOptions {
 [[nodiscard]] ModelFile parse_file(std::span<const std::byte> bytes, const std::string& file,
                                    const LoadOptions& options = {});
 /// Written to temporary files, then renamed: the data first, then the model. Tensors are stored as
-/// raw data, sub-byte types packed; docs/file_formats.md lists what else is written otherwise than
-/// it was read. Throws: IoError; Unsupported for what no file can hold.
+/// raw data, sub-byte types packed; docs/reference/file_formats.md lists what else is written
+/// otherwise than it was read. Throws: IoError; Unsupported for what no file can hold.
 void save(const Model& model, const std::string& path, const SaveOptions& options = {});
 void save(const ModelFile& file, const std::string& path, const SaveOptions& options = {});
 /// In memory, without external data.

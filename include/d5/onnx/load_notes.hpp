@@ -7,7 +7,7 @@
 namespace d5::onnx {
 
 /// What a file leaves out, or says otherwise than ONNX asks, and what it is read as:
-/// "its graph has no name; it is called 'graph'". docs/file_formats.md lists them.
+/// "its graph has no name; it is called 'graph'". docs/reference/file_formats.md lists them.
 ///
 ///     listen_to_notes([](const std::string& file, const std::string& note) {
 ///       std::cerr << file << ": " << note << '\n';

@@ -14,7 +14,7 @@ namespace d5 {
 /// run: `PATH.journal` beside the results file PATH, one line a piece. The results file is written
 /// at the end, and the journal removed; the journal of a run that was cut short stays. A later run
 /// goes on from it, or from the pieces that the results file tells (`Results::run`).
-/// Format: docs/file_formats.md, "Journal".
+/// Format: docs/reference/file_formats.md, "Journal".
 ///
 ///     ResultJournal journal("results.json", "--samples 30", ResultJournal::Begin::resumed);
 ///     Results all{environment(), {}, PiecewiseRun{"--samples 30"}};

@@ -27,7 +27,8 @@ struct PiecewiseRun {
   bool operator==(const PiecewiseRun&) const = default;
 };
 
-/// What a results file holds. Format: docs/file_formats.md, "Results"; `schema` is its version.
+/// What a results file holds. Format: docs/reference/file_formats.md, "Results"; `schema` is its
+/// version.
 struct Results {
   static constexpr int kSchema = 3;
   Environment environment;

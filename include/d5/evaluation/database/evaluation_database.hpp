@@ -102,8 +102,8 @@ struct StoredAnswers {
 };
 
 /// Results that stay: every run with its environment, its records with all samples, its queries,
-/// answers and traces. Rows are added, and never changed or removed. Format: docs/file_formats.md,
-/// "Database".
+/// answers and traces. Rows are added, and never changed or removed. Format:
+/// docs/reference/file_formats.md, "Database".
 ///
 ///     const auto database = EvaluationDatabase::open("results.db");
 ///     database->evaluation(run);

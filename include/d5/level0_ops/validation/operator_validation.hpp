@@ -49,7 +49,7 @@ struct ForwardOptions {
 ///
 /// What is expected may say nothing: NaN or infinite in more than half of the elements, empty, one
 /// number whatever the inputs are. Then nothing was compared ("compared"), and what agrees is
-/// mistrusted (docs/measuring.md, "What says nothing").
+/// mistrusted (docs/reference/measuring.md, "What says nothing").
 ///
 /// Of each output that differs at all, `heatmaps` gets a picture of where (`heatmap`), which its
 /// record names among the artefacts.

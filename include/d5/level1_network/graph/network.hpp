@@ -69,7 +69,7 @@ class Network {
   /// Floating-point initializers that some operator of the reference can differentiate, or does not
   /// know, become parameters; the others stay constants (running statistics, scales, bounds). So do
   /// Constants in the place of a weight or a bias, which become initializers; `parameter_notes`
-  /// tells them, and what stays constant for what the file says of it (docs/level1.md).
+  /// tells them, and what stays constant for what the file says of it (docs/reference/level1.md).
   explicit Network(onnx::Model model);
   /// What a file says besides its model stays with the network, and is saved again.
   /// Throws: as `onnx::load`.

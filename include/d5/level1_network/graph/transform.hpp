@@ -80,8 +80,8 @@ struct AppliedTransform {
 ///     "bfloat16"}}}});
 ///
 /// What a step makes is run beside the network before it, in the reference on drawn inputs: it is
-/// kept where it answers the same but for rounding (docs/level1.md, "How it is judged"). A report
-/// says "not judged" in `left`, and `doubt_of` the network, where that could not be.
+/// kept where it answers the same but for rounding (docs/reference/level1.md, "How it is judged").
+/// A report says "not judged" in `left`, and `doubt_of` the network, where that could not be.
 ///
 /// Throws: NotFound, ValueError, before anything is changed; Unsupported for a network with a node
 /// Gradient, whose meaning is the nodes before it; what the transforms throw; ContractError for a

@@ -54,8 +54,8 @@ struct NetworkInputs {
 
 /// What every command feeds the network that `model` names: values that are given; where none are
 /// and no size is asked for, those of a test folder's first data set; else random ones, for sizes
-/// that what is given leaves open, and in a range that the network can take (docs/level1.md,
-/// "Inputs").
+/// that what is given leaves open, and in a range that the network can take
+/// (docs/reference/level1.md, "Inputs").
 ///
 ///     const NetworkInputs fed = network_inputs("model.onnx", network, {}, {.files =
 ///     input_files({"x.npy"})}); executor->inference(fed.values);
@@ -70,7 +70,7 @@ struct NetworkInputs {
                                            const GivenInputs& given = {}, std::uint64_t seed = 0);
 
 /// Values of the same shapes as what is made of `inputs`, by another seed and in one of the ways to
-/// draw (docs/level1.md, "Inputs"); what was given stays. Throws: as `network_inputs`.
+/// draw (docs/reference/level1.md, "Inputs"); what was given stays. Throws: as `network_inputs`.
 [[nodiscard]] ValueMap drawn_again(const Network& network, const NetworkInputs& inputs,
                                    std::uint64_t seed, std::size_t drawing = 0);
 

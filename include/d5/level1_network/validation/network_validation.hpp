@@ -17,11 +17,11 @@ namespace d5 {
 /// error, relative to the output's largest number.
 ///
 /// Without a tolerance an output passes within what rounding can do: `reference` is run in float64
-/// as well, and its own errors tell (docs/level1.md, "Right"). Records hold the bound. With one,
-/// each element is held against the reference's.
+/// as well, and its own errors tell (docs/reference/level1.md, "Right"). Records hold the bound.
+/// With one, each element is held against the reference's.
 ///
 /// Where the reference's answers are no numbers, or no input moves them, nothing was compared, and
-/// the record is mistrusted (docs/measuring.md, "What says nothing").
+/// the record is mistrusted (docs/reference/measuring.md, "What says nothing").
 ///
 /// Throws, as all tests here: Interrupted, between two nodes; every other error is a record.
 [[nodiscard]] std::vector<Measurement> test_executor(GraphExecutor& subject,

@@ -89,8 +89,8 @@ class StepGraph {
   Batch fed_;
 };
 
-/// Makes the node `d5.Update`, an optimizer's rule, an operator of every network (docs/level2.md).
-/// A `StepGraph` does it by itself; to be called again costs nothing.
+/// Makes the node `d5.Update`, an optimizer's rule, an operator of every network
+/// (docs/reference/level2.md). A `StepGraph` does it by itself; to be called again costs nothing.
 void add_update_operator();
 
 }  // namespace d5

@@ -9,7 +9,7 @@
 
 namespace d5 {
 
-/// A training run at one moment. File format: docs/file_formats.md, "Checkpoint"; it is a
+/// A training run at one moment. File format: docs/reference/file_formats.md, "Checkpoint"; it is a
 /// safetensors file with a checksum in its metadata.
 struct Checkpoint {
   static constexpr int kVersion = 1;

@@ -29,7 +29,7 @@ struct TrainingOptions {
 };
 
 /// What a training run consists of, which parts of it may be changed, and which results are good
-/// enough. File format: docs/file_formats.md, "Recipe".
+/// enough. File format: docs/reference/file_formats.md, "Recipe".
 ///
 ///     name: mnist-lenet
 ///     fixed:

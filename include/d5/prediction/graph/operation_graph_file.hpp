@@ -7,8 +7,8 @@
 
 namespace d5 {
 
-/// A graph as a file. File format: docs/file_formats.md, "Graph of operations". Ids are counted
-/// anew where operations were removed.
+/// A graph as a file. File format: docs/reference/file_formats.md, "Graph of operations". Ids are
+/// counted anew where operations were removed.
 [[nodiscard]] std::string to_json(const OperationGraph& graph);
 /// `file` is the name for messages. Throws: FormatError (place, given, expected; newer schemas are
 /// refused); ValueError for operations that wait for each other in a circle.

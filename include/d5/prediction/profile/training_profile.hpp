@@ -14,7 +14,7 @@
 namespace d5 {
 
 /// What a training step on one rank is made of, and how long each piece takes: observed, or told by
-/// costs. File format: docs/file_formats.md, "Profile of a training".
+/// costs. File format: docs/reference/file_formats.md, "Profile of a training".
 ///
 /// Units: s, bytes, FLOP.
 struct TrainingProfile {

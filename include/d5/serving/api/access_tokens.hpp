@@ -15,7 +15,7 @@ namespace d5 {
 /// Who may ask a server for what: a file of tokens' digests with a role each. A token has 256
 /// random bits, and is shown once, when it is made; the file cannot give it back.
 ///
-/// Format: docs/file_formats.md, "Tokens". Throws: IoError, FormatError.
+/// Format: docs/reference/file_formats.md, "Tokens". Throws: IoError, FormatError.
 class AccessTokens {
  public:
   struct Token {

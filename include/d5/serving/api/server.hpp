@@ -17,7 +17,7 @@ struct ServerOptions {
 };
 
 /// The server of evaluations: jobs, results, the catalogue and the page, over HTTP
-/// (docs/serving.md).
+/// (docs/reference/serving.md).
 ///
 ///     Server server({.database = "results.db"});
 ///     server.begin();

@@ -15,8 +15,9 @@ namespace d5::detail {
 /// Where the samples of a file are: of sample i, part p is `lengths[i * parts + p]` bytes from
 /// `begins[i * parts + p]` on.
 ///
-/// It may stand beside its file, as a safetensors file of its own (docs/file_formats.md, "Index of
-/// samples"), tied to it by the size and by a CRC-32C of each part, checked when it is read.
+/// It may stand beside its file, as a safetensors file of its own (docs/reference/file_formats.md,
+/// "Index of samples"), tied to it by the size and by a CRC-32C of each part, checked when it is
+/// read.
 struct SampleIndex {
   std::int64_t parts = 1;
   std::vector<std::int64_t> begins, lengths;
