@@ -82,8 +82,8 @@ the same for what is installed.
 - Gradient: the number of cases that compare it with central differences in every test run
   (`tests/level0_ops/gradients`), or why there is none.
 - A framework: how many of ONNX's cases with the operator pass, and ∇ if it has the gradient; "yes"
-  if ONNX has no case and some line of the element types below runs. If a framework lacks an operator,
-  the next one of a mix (`--framework torch+reference`) runs the node.
+  if ONNX has no case and some line of the element types below runs. If a framework lacks an
+  operator, the next one of a mix (`--framework torch+reference`) runs the node.
 )";
 
 constexpr const char* kTypes = R"(
