@@ -13,17 +13,19 @@ import pathlib
 import re
 import subprocess
 import sys
+import textwrap
 from concurrent.futures import ThreadPoolExecutor
 
 # Their lists depend on the machine, or stand on pages of their own.
 ELSEWHERE = {"devices", "frameworks", "operators", "executors"}
 HEAD = """# Kinds of parts
 
-Written by `kinds_page.py --update` (tests/house), never by hand; `d5 list KIND NAME` shows the same for
-what is installed, with frameworks' own entries (`torch/adam`) and those of `--load`. Operators are on
-[a page of their own](operators.md).
+Written by `kinds_page.py --update` (tests/house), never by hand; `d5 list KIND NAME` shows the same
+for what is installed, with frameworks' own entries (`torch/adam`) and those of `--load`. Operators
+are on [a page of their own](operators.md).
 
-A recipe, `--set`, Python's keywords and `NAME:KEY=VALUE` on a command line use these names and options.
+A recipe, `--set`, Python's keywords and `NAME:KEY=VALUE` on a command line use these names and
+options.
 """
 
 
@@ -65,7 +67,8 @@ class Page:
         foreign = {row["framework"] for row in self.rows("frameworks")}
         with ThreadPoolExecutor(2) as pool:
             sections = list(pool.map(lambda kind: self.section(kind, foreign), kinds))
-        return HEAD + "\n" + " · ".join(map(anchor, kinds)) + "\n" + "".join(sections)
+        index = textwrap.fill(" · ".join(map(anchor, kinds)), 100, break_long_words=False, break_on_hyphens=False)
+        return HEAD + "\n" + index + "\n" + "".join(sections)
 
 
 def main(source: pathlib.Path, program: str, update: bool) -> int:
