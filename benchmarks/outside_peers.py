@@ -140,7 +140,7 @@ def runs_of(network, frameworks, transforms, inputs, threads):
 
 
 def samples_within(seconds, runs, most):
-    """Takes samples: a timed run, an untimed one, and a wait of 20 ms (docs/measuring.md)."""
+    """Takes samples: a timed run, an untimed one, and a wait of 20 ms (docs/reference/measuring.md)."""
     begin = time.monotonic()
     for run in runs.values():
         run()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: benchmarks/prediction_tour.sh [PROGRAM [FOLDER]]
 #
-# Runs the five commands at the start of docs/prediction.md, from this machine's profile to a cluster's curve and the
+# Runs the five commands at the start of docs/reference/prediction.md, from this machine's profile to a cluster's curve and the
 # slowdown of computation by communication, one after the other, within 15 minutes on two cores. The networks run in d5's
 # own reference. Nothing else should run. PROGRAM is d5 (default build/release/bin/d5). FOLDER (default prediction-tour)
 # gets the profile, the network, both result files, the trace and the pictures. Ends with the time of each command; the

@@ -37,7 +37,7 @@ constexpr const char* kOpCheckExamples =
   d5 op check "Conv 16x12x32x32 8x12x3x3" --framework torch --reduce
                                                 the smallest case that fails alike, as a command
 
-A case is an operator, its inputs as TYPE:SHAPE, and its attributes; docs/program.md has the grammar.)";
+A case is an operator, its inputs as TYPE:SHAPE, and its attributes; docs/reference/program.md has the grammar.)";
 
 struct OpCheckOptions : app::OutputOptions,
                         app::RunOptions,

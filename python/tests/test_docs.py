@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The code of docs/python.md runs, block after block, as one program; every public name has a docstring."""
+"""The code of docs/reference/python.md runs, block after block, as one program; every public name has a docstring."""
 
 import ast
 import pathlib
@@ -14,7 +14,7 @@ from rank_jobs import alone
 
 import d5
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
 
 # Replacements that make slow examples faster.
 SHORTER = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts that docs/python.md writes in ten lines each do what they say."""
+"""The parts that docs/reference/python.md writes in ten lines each do what they say."""
 
 import pathlib
 import re
@@ -9,7 +9,7 @@ import pytest
 
 import d5
 
-PAGE = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
+PAGE = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md").read_text()
 SECTION = PAGE[PAGE.index("### Ten lines each") : PAGE.index("### All of them")]
 
 

@@ -150,7 +150,7 @@ def version(root: pathlib.Path) -> Iterator[str]:
         yield f"{header}:1: expected one line '#define D5_VERSION \"X.Y.Z\"'"
         return
     named = {"CHANGELOG.md": r"^## \[(\d+\.\d+\.\d+)\]", "CITATION.cff": r"^version: (\S+)$",
-             "docs/tour.md": r"^reference +(\d+\.\d+\.\d+) "}
+             "docs/guide/tour.md": r"^reference +(\d+\.\d+\.\d+) "}
     for name, pattern in named.items():
         text = (root / name).read_text()
         match = re.search(pattern, text, re.M)

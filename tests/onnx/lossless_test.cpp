@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a file says is saved again, also what d5 has no word for. Compared are ONNX's own messages,
-// up to the normal forms that docs/file_formats.md lists.
+// up to the normal forms that docs/reference/file_formats.md lists.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>

@@ -11,7 +11,7 @@
 #include "messages.hpp"
 
 /// ONNX's own messages of a file and of what was saved of it, compared up to the normal forms that
-/// docs/file_formats.md lists.
+/// docs/reference/file_formats.md lists.
 namespace d5::onnx {
 
 using google::protobuf::RepeatedPtrField;

@@ -14,7 +14,7 @@ import sys
 
 
 def queries(block):
-    """docs/file_formats.md, "Database": columns of zigzag LEB128."""
+    """docs/reference/file_formats.md, "Database": columns of zigzag LEB128."""
     count, data = block
     place = 0
 

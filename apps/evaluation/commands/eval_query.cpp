@@ -19,7 +19,7 @@ constexpr const char* kEvalQueryExamples =
     R"(  d5 eval query --metric latency --status passed --format csv > latencies.csv
   d5 eval query "resnet*" --framework torch --since 2026-11-01
   d5 eval query --sql "SELECT framework, COUNT(*) FROM measurement GROUP BY framework"
-                                                the tables: docs/file_formats.md, "Database"
+                                                the tables: docs/reference/file_formats.md, "Database"
 
 Prints records of all runs, oldest first, with numbers in SI units and full precision. SQL may only
 read.)";

@@ -32,7 +32,7 @@ constexpr const char* kServeExamples =
                                                ... over TLS
   d5 eval run efficientnet-lite0 --server http://127.0.0.1:8500
 
-Ctrl-C ends it; jobs stay in the database. docs/serving.md is its manual.)";
+Ctrl-C ends it; jobs stay in the database. docs/reference/serving.md is its manual.)";
 
 struct ServeOptions : app::OutputOptions {
   std::string database, bind = "127.0.0.1:8500", agents, tokens, certificate, key;

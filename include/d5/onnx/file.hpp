@@ -57,7 +57,8 @@ struct SaveOptions {
   std::size_t most_message_bytes = std::size_t{0x7fffffff};  ///< protobuf's limit
 };
 
-/// Reads, checks, inlines functions and infers shapes; docs/file_formats.md lists what is checked.
+/// Reads, checks, inlines functions and infers shapes; docs/reference/file_formats.md lists what is
+/// checked.
 ///
 /// Nodes are in topological order. Parameters are not inputs: tensors with an initializer are
 /// removed from the graph's inputs, where files before IR version 4 list them. Sparse initializers
@@ -73,7 +74,7 @@ struct SaveOptions {
 [[nodiscard]] ModelFile parse_file(std::span<const std::byte> bytes, const std::string& file,
                                    const LoadOptions& options = {});
 /// Writes a model through temporary files that are renamed: first the data, then the model. Tensors
-/// are stored as raw data, sub-byte types packed; docs/file_formats.md lists other differences from
+/// are stored as raw data, sub-byte types packed; docs/reference/file_formats.md lists other differences from
 /// the loaded file. Throws: IoError; Unsupported for content that the format cannot represent.
 void save(const Model& model, const std::string& path, const SaveOptions& options = {});
 void save(const ModelFile& file, const std::string& path, const SaveOptions& options = {});

@@ -7,7 +7,7 @@
 namespace d5::onnx {
 
 /// Receives notes on tolerated deviations of a file from the ONNX standard, and how they are read:
-/// "its graph has no name; it is called 'graph'". docs/file_formats.md lists them.
+/// "its graph has no name; it is called 'graph'". docs/reference/file_formats.md lists them.
 ///
 ///     listen_to_notes([](const std::string& file, const std::string& note) {
 ///       std::cerr << file << ": " << note << '\n';

@@ -94,7 +94,7 @@ CREATE TABLE query_block (
   piece TEXT NOT NULL,
   block BIGINT NOT NULL,             -- within its piece
   count BIGINT NOT NULL,
-  records BYTEA NOT NULL,            -- docs/file_formats.md, "Database"
+  records BYTEA NOT NULL,            -- docs/reference/file_formats.md, "Database"
   PRIMARY KEY (run, piece, block));
 
 CREATE TABLE answer (

@@ -76,7 +76,7 @@ To have d5 refuse it, so that nobody gets a wrong answer unawares:
    `fixed_in` once there is one; where there is no such table, to the kernel's check.
 3. Put the case into the framework's tests, and run `conformance NAME --update`.
 
-docs/frameworks.md, "From a finding to a refusal", shows all three.
+docs/reference/frameworks.md, "From a finding to a refusal", shows all three.
 )";
 
 std::string how_to_see(const ReducedNetwork& reduced, const ReductionSubject& subject,

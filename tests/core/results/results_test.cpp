@@ -48,7 +48,7 @@ TEST_CASE("JSON, CSV and the table are as promised") {
 TEST_CASE("every field that is written is documented") {
   const char* source = std::getenv("D5_SOURCE_DIR");
   REQUIRE(source);
-  const std::string page = read_file(std::string(source) + "/docs/file_formats.md");
+  const std::string page = read_file(std::string(source) + "/docs/reference/file_formats.md");
   const auto json = nlohmann::json::parse(to_json(some_results()));
   const auto check = [&](const nlohmann::json& object) {
     for (const auto& [name, value] : object.items()) {

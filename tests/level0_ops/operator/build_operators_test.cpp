@@ -230,7 +230,7 @@ D5_OPERATOR(Twice<DTYPE>)
 TEST_CASE("the class of the page compiles as it stands there, and has a gradient that is checked") {
   const Folder folder;
   const auto names =
-      load_custom_operators(build_operators(block_of("docs/custom_operators.md", "cpp")));
+      load_custom_operators(build_operators(block_of("docs/reference/custom_operators.md", "cpp")));
   REQUIRE(names == std::vector<std::string>{"example.Twice"});
   CHECK(result_of("example.Twice {1,2}") == std::vector<float>{2, 4});
   CHECK(result_of<double>("example.Twice float64:{1,2}") == std::vector<double>{2, 4});

@@ -154,7 +154,7 @@ double roundings_a_step(const std::string& name) {
   return 1;
 }
 
-/// The table in docs/level2.md.
+/// The table in docs/reference/level2.md.
 class Table {
  public:
   void add(const std::string& name, bool is_float32, double share, double roundings) {

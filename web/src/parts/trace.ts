@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace file (docs/file_formats.md, "Traces") as spans with parents: from a request to its batch, to predict,
+// A trace file (docs/reference/file_formats.md, "Traces") as spans with parents: from a request to its batch, to predict,
 // to the network's nodes.
 
 export interface TraceEvent {

@@ -14,7 +14,7 @@ namespace d5 {
 /// finished piece of work, on the disk before the next begins. At the end the results file is
 /// written and the journal removed; after an early end the journal stays. A later run resumes from
 /// it, or from the pieces that the results file lists (`Results::run`). Format:
-/// docs/file_formats.md, "Journal".
+/// docs/reference/file_formats.md, "Journal".
 ///
 ///     ResultJournal journal("results.json", "--samples 30", ResultJournal::Begin::resumed);
 ///     Results all{environment(), {}, PiecewiseRun{"--samples 30"}};

@@ -101,7 +101,7 @@ struct StoredAnswers {
 };
 
 /// A database of results: every run with its environment, records with all samples, queries,
-/// answers and traces. Rows are added, and never changed or removed. Format: docs/file_formats.md,
+/// answers and traces. Rows are added, and never changed or removed. Format: docs/reference/file_formats.md,
 /// "Database".
 ///
 ///     const auto database = EvaluationDatabase::open("results.db");

@@ -48,7 +48,7 @@ struct ForwardOptions {
 ///
 /// Expected outputs may carry no information: NaN or infinite in more than half of the elements,
 /// empty, or constant for all inputs. Then the condition "compared" says so, and agreement is
-/// mistrusted (docs/measuring.md, "What says nothing").
+/// mistrusted (docs/reference/measuring.md, "What says nothing").
 ///
 /// For each output that differs at all, a picture of the difference (`heatmap`) is written to
 /// `heatmaps`, and listed in the record's artefacts.

@@ -71,7 +71,7 @@ class Network {
   /// the reference, or is unknown to it; the others stay constants (running statistics, scales,
   /// bounds). Constant nodes in the place of a weight or a bias become parameters as well.
   /// `parameter_notes` lists them, and the tensors that stay constant because the file says so
-  /// (docs/level1.md).
+  /// (docs/reference/level1.md).
   explicit Network(onnx::Model model);
   /// Loads a file. Contents besides its model stay with the network and are saved again. Throws: as
   /// `onnx::load`.

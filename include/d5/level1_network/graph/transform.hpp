@@ -81,7 +81,7 @@ struct AppliedTransform {
 ///     "bfloat16"}}}});
 ///
 /// Each step's result is checked against the network before it, in the reference on random inputs.
-/// It is kept if the outputs agree up to rounding (docs/level1.md, "How it is judged"). If that
+/// It is kept if the outputs agree up to rounding (docs/reference/level1.md, "How it is judged"). If that
 /// check was impossible, the report says "not judged" in `left`, and `doubt_of` the network gives
 /// the reason.
 ///

@@ -55,7 +55,7 @@ struct NetworkInputs {
 /// Inputs that every command feeds to the network that `model` names. Given values come first. If
 /// there are none, and no size is asked for, a test folder's first data set is used. Otherwise
 /// inputs are random, with the sizes that given values leave open, in a range that the network
-/// accepts (docs/level1.md, "Inputs").
+/// accepts (docs/reference/level1.md, "Inputs").
 ///
 ///     const NetworkInputs fed = network_inputs("model.onnx", network, {}, {.files =
 ///     input_files({"x.npy"})}); executor->inference(fed.values);
@@ -70,7 +70,7 @@ struct NetworkInputs {
                                            const GivenInputs& given = {}, std::uint64_t seed = 0);
 
 /// Draws the made part of `inputs` again, with the same shapes, by another seed and in one of the
-/// ways to draw (docs/level1.md, "Inputs"); given values stay. Throws: as `network_inputs`.
+/// ways to draw (docs/reference/level1.md, "Inputs"); given values stay. Throws: as `network_inputs`.
 [[nodiscard]] ValueMap drawn_again(const Network& network, const NetworkInputs& inputs,
                                    std::uint64_t seed, std::size_t drawing = 0);
 

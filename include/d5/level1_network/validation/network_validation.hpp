@@ -17,11 +17,11 @@ namespace d5 {
 /// largest error, relative to the output's largest number.
 ///
 /// Without a tolerance, the bound is what rounding can cause: `reference` runs in float64 as well,
-/// and its own errors set the bound (docs/level1.md, "Right"), which records hold. With a
+/// and its own errors set the bound (docs/reference/level1.md, "Right"), which records hold. With a
 /// tolerance, each element is compared with the reference's.
 ///
 /// If the reference's outputs are NaN or infinite, or do not depend on any input, nothing was
-/// compared and the record is mistrusted (docs/measuring.md, "What says nothing").
+/// compared and the record is mistrusted (docs/reference/measuring.md, "What says nothing").
 ///
 /// Throws, as all tests here: Interrupted, between two nodes; every other error becomes a record.
 [[nodiscard]] std::vector<Measurement> test_executor(GraphExecutor& subject,

@@ -93,7 +93,7 @@ class StepGraph {
   Batch fed_;
 };
 
-/// Registers `d5.Update`, an optimizer's rule as an operator of every network (docs/level2.md).
+/// Registers `d5.Update`, an optimizer's rule as an operator of every network (docs/reference/level2.md).
 /// `StepGraph` calls it; repeated calls have no effect.
 void add_update_operator();
 

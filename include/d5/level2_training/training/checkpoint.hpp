@@ -9,7 +9,7 @@
 
 namespace d5 {
 
-/// State of a training run. File format: docs/file_formats.md, "Checkpoint"; a safetensors file
+/// State of a training run. File format: docs/reference/file_formats.md, "Checkpoint"; a safetensors file
 /// with a checksum in its metadata.
 struct Checkpoint {
   static constexpr int kVersion = 1;

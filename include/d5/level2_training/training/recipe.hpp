@@ -29,7 +29,7 @@ struct TrainingOptions {
 };
 
 /// A recipe: the parts of a training run, which of them may be changed, and the results that are
-/// acceptable. File format: docs/file_formats.md, "Recipe".
+/// acceptable. File format: docs/reference/file_formats.md, "Recipe".
 ///
 ///     name: mnist-lenet
 ///     fixed:

@@ -14,7 +14,7 @@
 namespace d5 {
 
 /// The pieces of a training step on one rank and their times, measured or estimated from costs.
-/// File format: docs/file_formats.md, "Profile of a training".
+/// File format: docs/reference/file_formats.md, "Profile of a training".
 ///
 /// Units: s, bytes, FLOP.
 struct TrainingProfile {

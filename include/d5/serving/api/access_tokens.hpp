@@ -15,7 +15,7 @@ namespace d5 {
 /// Access control of a server: a file of tokens' digests, each with a role. A token has 256 random
 /// bits, and is shown once, at its creation; the file does not contain it.
 ///
-/// Format: docs/file_formats.md, "Tokens". Throws: IoError, FormatError.
+/// Format: docs/reference/file_formats.md, "Tokens". Throws: IoError, FormatError.
 class AccessTokens {
  public:
   struct Token {

@@ -15,7 +15,7 @@ namespace d5::detail {
 /// Locations of a file's samples: part p of sample i is `lengths[i * parts + p]` bytes from
 /// `begins[i * parts + p]` on.
 ///
-/// It may be saved beside its file as a safetensors file (docs/file_formats.md, "Index of
+/// It may be saved beside its file as a safetensors file (docs/reference/file_formats.md, "Index of
 /// samples"). The file's size, and a CRC-32C of each part, checked when it is read, tie it to the
 /// file.
 struct SampleIndex {

@@ -262,7 +262,7 @@ Recipe load_recipe(const std::string& file_or_name) {
     throw ValueError(fmt::format(
         "'{0}' is a network, and training takes a recipe, a YAML file that also names data, an "
         "optimizer and an end; in it stands  model: {{file: {0}, loss: cross_entropy, inputs: "
-        "{{x: image}}}}  (docs/level2.md, \"Networks from ONNX files\")",
+        "{{x: image}}}}  (docs/reference/level2.md, \"Networks from ONNX files\")",
         printable(path)));
   }
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;
