@@ -62,9 +62,9 @@ d5_require(Protobuf "libprotobuf-dev protobuf-compiler")
 d5_require(ONNX "none: scripts/setup builds it" 1.23)
 if(d5_missing)
   list(JOIN d5_missing "\n  " d5_missing)
-  message(FATAL_ERROR "d5 needs, and CMake did not find (in brackets Debian's packages):\n  ${d5_missing}\n"
-    "scripts/setup installs all of it on Debian, where d5 then finds it by itself; elsewhere install it "
-    "and name its places in CMAKE_PREFIX_PATH.")
+  message(FATAL_ERROR "CMake did not find these dependencies of d5 (Debian packages in brackets):\n  ${d5_missing}\n"
+    "On Debian, scripts/setup installs all of them, and d5 then finds them by itself; elsewhere, install "
+    "them and list their locations in CMAKE_PREFIX_PATH.")
 endif()
 # Image formats: each library is optional; core refuses formats without theirs.
 pkg_check_modules(jpeg QUIET libjpeg>=2.1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What many files read of the standard library; see cmake/precompile.cmake.
+// The standard headers that many files include; see cmake/precompile.cmake.
 #pragma once
 
 #include <algorithm>

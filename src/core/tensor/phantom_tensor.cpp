@@ -20,8 +20,9 @@ char* phantom_mapping() {
     void* const address = mmap(nullptr, kMostPhantomBytes, PROT_NONE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address == MAP_FAILED) {
-      throw MemoryError(fmt::format("phantom tensors: {} bytes of addresses cannot be reserved: {}",
-                                    kMostPhantomBytes, std::strerror(errno)));
+      throw MemoryError(
+          fmt::format("phantom tensors: {} bytes of address space cannot be reserved: {}",
+                      kMostPhantomBytes, std::strerror(errno)));
     }
     return static_cast<char*>(address);
   }();

@@ -26,7 +26,7 @@ struct ExpectedOutputs {
 
 /// The case's expected values, or those computed by the framework `reference`, in float64 if
 /// `exact`.
-/// Throws: what it throws; Interrupted.
+/// Throws: exceptions of the reference; Interrupted.
 [[nodiscard]] ExpectedOutputs expected_outputs(const OperatorCase& op_case,
                                                const std::string& reference, bool exact,
                                                const Interrupt& interrupt);

@@ -26,7 +26,7 @@ void check_digest(const std::string& sha256, const std::string& who);
 /// files are stored once, whatever their names and addresses.
 ///
 ///     ArtefactStore store;
-///     const std::string path = store.fetch(asset, interrupt);  // right at this moment
+///     const std::string path = store.fetch(asset, interrupt);  // verified just now
 ///
 /// A file gets its final name only after its digest was verified, and is read-only from then on.
 /// The next attempt resumes an interrupted transfer. Processes that need the same file at the same

@@ -26,7 +26,7 @@ struct Interrupt {
 
   /// Whether a token, a deadline or a polled request was given.
   [[nodiscard]] bool possible() const;
-  /// Whether the work shall end now. Costs three branches if nothing was given.
+  /// Whether the work must end now. Costs three branches if nothing was given.
   [[nodiscard]] bool due() const;
   /// "interrupted", or "interrupted: the deadline passed".
   [[nodiscard]] std::string reason() const;

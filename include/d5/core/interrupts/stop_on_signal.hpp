@@ -26,7 +26,7 @@ class StopOnSignal {
   StopOnSignal& operator=(const StopOnSignal&) = delete;
 
   [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
-  /// The signal that came; 0: none yet.
+  /// The received signal; 0: none yet.
   [[nodiscard]] int arrived() const;
 
  private:

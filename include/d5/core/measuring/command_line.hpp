@@ -33,8 +33,8 @@ class CommandLine {
   CommandLine& option(const std::string& name, const Settings::Value& value);
   /// Adds " --most-seconds 3", or a flag alone; nothing for the default value.
   CommandLine& option(const Option& usual, const std::string& value);
-  /// Adds the declared options that differ from `usual`: " --samples 3 --cold-cache", and "
-  /// --no-accuracy" for a flag that is on by default.
+  /// Adds the declared options that differ from `usual`: " --samples 3 --cold-cache"; for a flag
+  /// that is on by default, " --no-accuracy".
   template <class Options>
   CommandLine& options(const Options& options, const Options& usual = Options()) {
     const std::vector<Option> now = options_of(options), then = options_of(usual);

@@ -65,7 +65,7 @@ struct MeasureOptions {
   double judge_seconds = 60;
   std::uint64_t seed = 0;    ///< seed of the random order of subjects
   Interrupt interrupt = {};  ///< ends the measurement, also before the first sample
-  /// Called after each of a subject's turns, outside the clock: `samples` times a subject.
+  /// Called after each of a subject's turns, outside the clock: `samples` times per subject.
   std::function<void()> on_sample = {};
 
   /// Declares the options once for the program, its help, the commands in records, and Python.

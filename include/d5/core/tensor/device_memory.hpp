@@ -58,8 +58,8 @@ DeviceKind add_device(Framework& framework, std::string name, std::shared_ptr<De
 [[nodiscard]] std::shared_ptr<Stream> make_stream(Device device);
 
 /// Queues a copy of `from`'s elements into `to`, of the same type and shape. `stream` belongs to
-/// the device of the two that is not the host; the host's if there is none. Both tensors must live
-/// until the copy is done.
+/// whichever device is not the host, or to the host if both are. Both tensors must live until the
+/// copy is done.
 /// Throws: ShapeError, TypeError, Unsupported between devices of two kinds, DeviceError.
 void queue_copy(Tensor& to, const Tensor& from, Stream& stream);
 /// Queues a fill of all elements with zero.

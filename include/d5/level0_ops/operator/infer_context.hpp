@@ -49,7 +49,7 @@ class InferContext {
   [[nodiscard]] IntegersInput integers(
       std::size_t i, const std::optional<std::vector<std::int64_t>>& attribute = {}) const;
 
-  /// Begin of every message: "Gemm 'fc1'".
+  /// The start of every message: "Gemm 'fc1'".
   [[nodiscard]] std::string who() const { return onnx::describe(node_); }
 
  private:

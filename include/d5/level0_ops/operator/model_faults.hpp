@@ -36,7 +36,7 @@ struct ModelFault {
 /// ignored.
 ///
 ///     constexpr ModelFault kFaults[] = {{"Celu", in_celu, "1.32"}};
-///     expect_no_fault(model, kFaults, "ONNX Runtime", "1.31.1");  // Celu is looked at
+///     expect_no_fault(model, kFaults, "ONNX Runtime", "1.31.1");  // rejects a faulty Celu
 ///
 /// Throws: Unsupported with the first faulty node, `framework` and the fault.
 void expect_no_fault(const onnx::Model& model, std::span<const ModelFault> faults,

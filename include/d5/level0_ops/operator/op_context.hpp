@@ -28,7 +28,7 @@ class RunServices {
   virtual SubgraphRunner& subgraph(std::string_view attribute) = 0;
   /// A random stream for this node and this run.
   virtual RandomStream random() = 0;
-  /// Limit of the iterations of a Loop or Scan, which throws ValueError beyond it.
+  /// The largest number of iterations of a Loop or Scan, which throw ValueError beyond it.
   virtual std::int64_t iteration_budget() const = 0;
 };
 

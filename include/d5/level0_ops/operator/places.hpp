@@ -9,7 +9,7 @@
 namespace d5 {
 
 /// A set of an operator's inputs or outputs, by index. Indices from 63 on share one bit: only
-/// variadic operators have so many, and they treat them alike.
+/// variadic operators have that many, and treat all of them in the same way.
 class Places {
  public:
   constexpr Places() = default;  ///< none

@@ -16,7 +16,7 @@ using FindCommunicator =
 
 /// Sets the source of communicators, which a higher level provides. Thread safety: both functions.
 void set_operator_communicators(FindCommunicator find);
-/// Throws: Unsupported without such a source; what it throws.
+/// Throws: Unsupported if no source is set; exceptions of the source.
 [[nodiscard]] std::shared_ptr<const d5_communicator> operator_communicator(
     const std::string& group);
 
