@@ -14,7 +14,7 @@ class App;
 
 namespace d5::benchmarks {
 
-/// Options of a benchmark. CLI11 takes four seconds to compile: one file does, for all of them.
+/// Options of a benchmark. CLI11 takes four seconds to compile, so one file serves all benchmarks.
 class CommandLine {
  public:
   explicit CommandLine(const std::string& what);
@@ -22,8 +22,8 @@ class CommandLine {
 
   using Target = std::variant<bool*, int*, std::int64_t*, std::string*, std::vector<std::int64_t>*,
                               std::vector<std::string>*>;
-  /// `target` keeps its value where the option is not given. A bool is a flag, a vector takes
-  /// values between commas.
+  /// `target` keeps its value if the option is not given. A bool is a flag; a vector is a
+  /// comma-separated list.
   void add(const std::string& name, Target target, const std::string& help);
 
   /// Exit status if the program ends here: help was requested, or an argument is invalid.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kBytes = std::int64_t{64} << 20;
 
-/// Samples of so many random bytes, with a label.
+/// Samples of `bytes` random bytes each, with a label.
 d5::TensorDataset samples_of(std::int64_t bytes) {
   const std::int64_t samples = kBytes / bytes;
   d5::Tensor data = d5::Tensor::empty(d5::DType::uint8, {samples, bytes});

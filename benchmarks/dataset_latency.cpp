@@ -45,7 +45,7 @@ const std::vector<Order> kOrders{{"in order", {"ordered"}},
                                  {"shuffled", {"shuffle"}},
                                  {"buffer of 128", {"buffered", {{"buffer_size", 128}}}}};
 
-/// A list with every photograph as often as needed: files are named again, not copied.
+/// A list with every photograph as often as needed: file names are repeated, not copied.
 Data photographs(const testing::TemporaryFolder& folder) {
   std::vector<std::string> paths;
   const std::filesystem::path sample =
@@ -90,7 +90,7 @@ Data ready(const Data& data) {
                 {"decode"}, {"random_resized_crop", {{"size", 224}}}, {"flip"}, {"normalise"}});
 }
 
-/// The next batch; an epoch follows the other.
+/// Reads the next batch, epoch after epoch.
 Subject batches(const Data& data, const Order& order, std::int64_t batch, int threads) {
   Settings settings = order.sampler.settings;
   settings.set("batch_size", batch);
@@ -103,7 +103,8 @@ Subject batches(const Data& data, const Order& order, std::int64_t batch, int th
   }};
 }
 
-/// In turns; but what reads ahead works in the others' turns, too, and is measured alone.
+/// Measures subjects in turns. Subjects that read ahead are measured alone, because they also work
+/// in the others' turns.
 std::vector<Measurement> measured(const std::vector<Subject>& subjects, int threads,
                                   const MeasureOptions& options) {
   if (threads == 0) return measure(subjects, {"time"}, options);
@@ -115,7 +116,7 @@ std::vector<Measurement> measured(const std::vector<Subject>& subjects, int thre
   return all;
 }
 
-/// One line of the table for each storage, one column for each batch size and order.
+/// Prints one line per storage, and one column per batch size and order.
 void print(const std::string& title, const std::vector<Storage>& storages,
            const std::vector<std::int64_t>& sizes, int threads, const MeasureOptions& options) {
   std::map<std::string, std::string> lines;

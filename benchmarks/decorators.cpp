@@ -28,7 +28,7 @@ namespace {
 
 using namespace d5;
 
-/// One way to sum, around one communicator.
+/// One way to sum, with its communicator.
 struct Contestant {
   std::string way, around;
   std::function<void(Tensor&)> sum;

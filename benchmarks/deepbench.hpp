@@ -7,8 +7,9 @@
 
 namespace d5::benchmarks {
 
-/// The forward pass of DeepBench's problems in data/deepbench/`set`.txt, in every framework that is
-/// there: each as Google Benchmark times it, and the ratios to the reference, interleaved.
+/// Measures the forward pass of DeepBench's problems in data/deepbench/`set`.txt, in every
+/// available framework: each timed by Google Benchmark, and the interleaved ratios to the
+/// reference.
 inline int run_deepbench(const std::string& set, int argc, char** argv) {
   for (const CaseLine& one : read_cases(D5_DEEPBENCH_DIR "/" + set + ".txt", 1)) {
     std::vector<Peer> peers;

@@ -52,7 +52,7 @@ d5::Subject executor(const Step& step, const std::shared_ptr<d5::Event>& observe
   return {.run = [executor, inputs] { (void)executor->inference(inputs); }};
 }
 
-/// While a trace is on; its start and end are shared by a thousand steps.
+/// A step while a trace is on; a thousand steps share its start and end.
 d5::Subject traced(const Step& step) {
   d5::Subject subject = executor(step);
   subject.run = [run = subject.run] {
@@ -63,7 +63,7 @@ d5::Subject traced(const Step& step) {
   return subject;
 }
 
-/// A thousand times `one`, while a trace is on.
+/// Runs `one` a thousand times while a trace is on.
 d5::Subject spans(void (*one)()) {
   return {.run = [one] {
     d5::Trace::start();

@@ -56,7 +56,7 @@ std::shared_ptr<ThreeStepOptimizer> momentum(const Network& network, const Optio
                 {{"learning_rate", 1e-3}}));
 }
 
-/// The gradients lie in one arena; padding between them is summed as well.
+/// The gradients share one arena, whose padding is summed too.
 Contestant by_hand(const std::shared_ptr<ThreeStepOptimizer>& local, const Batch& batch) {
   const auto& parameters = local->executor().network().parameters();
   const auto arena =

@@ -31,7 +31,8 @@ d5::Subject copying(const d5::Tensor& values) {
   }};
 }
 
-/// Start to end on a rank alone: compressed, decompressed into the rest, and into the sum.
+/// A whole compression on a single rank: compressed, decompressed into the residual, and into the
+/// sum.
 d5::Subject compressing(const std::string& name, const d5::Tensor& values) {
   struct State {
     std::shared_ptr<d5::GradientCompressor> compressor;

@@ -30,7 +30,7 @@ namespace {
 
 using namespace d5;
 
-/// Small and large ones in turn, as weights and biases are: 25 million floats.
+/// Alternating small and large gradients, as of biases and weights: 25 million floats.
 std::vector<Tensor> gradients() {
   std::vector<Tensor> all;
   for (std::int64_t i = 0; i < 80; ++i) {

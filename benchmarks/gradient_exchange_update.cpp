@@ -35,7 +35,8 @@ using namespace d5;
 
 constexpr double kMost = 1;  // norm
 
-/// Small and large parameters in turn, as weights and biases are; their gradients are there.
+/// Executor with alternating small and large parameters, as of biases and weights, whose gradients
+/// are given.
 class GradientsAtHand final : public GraphExecutor {
  public:
   GradientsAtHand() {
@@ -83,7 +84,7 @@ struct Contestant {
   std::vector<double> seconds = {};
 };
 
-/// Norm, clip and update, each a pass.
+/// Norm, clipping and update in separate passes.
 void sweep_in_passes(ThreeStepOptimizer& optimizer, const std::vector<GradientBucket>& buckets) {
   Network& network = optimizer.executor().network();
   const double factor = std::min(1.0, kMost / gradient_norm(network));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference of built-in networks, in every framework that is there, with the reference where one
-// lacks an operator.
+// Inference of built-in networks in every available framework, with the reference for missing
+// operators.
 #include "benchmarks/side_by_side.hpp"
 #include "d5/core/entries/framework.hpp"
 #include "d5/level1_network/profile/network_bench.hpp"

@@ -13,7 +13,7 @@
 
 namespace {
 
-/// A new executor each time, for it keeps its plans.
+/// Uses a new executor each time, because an executor keeps its plans.
 d5::Subject planning(const std::string& model, bool trained) {
   const auto network =
       std::make_shared<d5::Network>(d5::models().at(model).make({{"with_loss", trained}}));

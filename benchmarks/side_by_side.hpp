@@ -12,7 +12,7 @@
 
 namespace d5::benchmarks {
 
-/// One of several ways to do the same.
+/// One of several implementations of the same task.
 struct Peer {
   std::string name;
   std::function<Subject()> make;  ///< called when its benchmark begins
@@ -38,7 +38,7 @@ inline void run_alone(const Peer& peer, benchmark::State& state) {
   }
 }
 
-/// A first run: `auto` measures for minutes then, which is not what the time limit is for.
+/// Makes a first run, in which `auto` measures for minutes, outside of the time limit.
 inline void prepare(const Subject& subject) {
   try {
     subject.run();
@@ -72,10 +72,11 @@ inline void run_interleaved(const std::vector<Peer>& peers, const MeasureOptions
 
 }  // namespace detail
 
-/// Registers NAME/PEER for each peer, as Google Benchmark times it, and NAME/ratio, in which d5's
-/// engine runs all of them interleaved: its counters are each peer's time over the first one's,
+/// Registers NAME/PEER for each peer, timed by Google Benchmark, and NAME/ratio, in which d5's
+/// engine runs all of them interleaved. Its counters are each peer's time over the first one's,
 /// with the ends of the 95% interval. A peer that cannot run is skipped with its reason, and so is
-/// one with a judge (d5's subjects have them) whose answers are wrong before the clock or after it.
+/// a peer with a judge (d5's subjects have one) whose answers are wrong before or after the
+/// measurement.
 inline void add(const std::string& name, const std::vector<Peer>& peers,
                 const MeasureOptions& options = {}) {
   for (const auto& peer : peers) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Level 0: how fast is an operator, and is it right? One case in every framework that is there,
+// Level 0: speed and correctness of an operator. One case in every available framework,
 // interleaved.
 #include <iostream>
 

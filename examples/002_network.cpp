@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Level 1: a network by code, run forward and backward, and what the executor adds to its
-// operators.
+// Level 1: a network built by code, run forward and backward, and the overhead of the executor over
+// its operators.
 #include <iostream>
 
 #include "d5/d5.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains LeNet on the sample of MNIST that d5 carries, part by part, and prints what came of it.
+// Trains LeNet, part by part, on the sample of MNIST included in d5, and prints the results.
 #include <d5/d5.hpp>
 #include <iostream>
 

@@ -12,7 +12,7 @@ d5::Tensor drawn(const d5::Shape& shape, double deviation, d5::RandomStream& ran
   return tensor;
 }
 
-/// Two inputs, `width` hidden units, two classes.
+/// A classifier with two inputs, `width` hidden units and two classes.
 d5::Network classifier(std::int64_t width, d5::RandomStream& random) {
   d5::Network network("circle");
   network.add_input("point", d5::DType::float32, {"N", std::int64_t{2}});

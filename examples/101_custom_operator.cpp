@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator of one's own, 101_custom_operator/log_cosh.cpp: compiled, checked, and trained with
-// in the graphs of every framework that is there. The same in Python: 101_custom_operator.py.
+// A custom operator, 101_custom_operator/log_cosh.cpp: compiled, checked, and trained in the graphs
+// of every available framework. The same in Python: 101_custom_operator.py.
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -54,7 +54,7 @@ int main(int count, char** arguments) {
 
   for (const auto& info : frameworks()) {
     if (info.name != "torch") continue;
-    // A function of torch is an operator, too, here in the reference's graph.
+    // A function of torch is also an operator, here in the reference's graph.
     custom_op_from_native("torch", "aten::softplus");
     good = exit_status(test_gradient(parse_case("aten.softplus 3x4"), "torch")) == 0 && good;
     good = trains("reference", fit("aten", "square")) && good;

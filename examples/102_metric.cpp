@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric of one's own: how often the executor announced a gradient, a sample.
+// A custom metric: the number of gradients announced by the executor, one sample per run.
 #include <iostream>
 
 #include "d5/d5.hpp"

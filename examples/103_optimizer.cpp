@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An optimizer of one's own: signSGD (Bernstein et al., ICML 2018). Registered, it can be named in
-// a recipe; with groups of parameters, modifiers of its steps, and ranks, by its formula alone.
+// A custom optimizer: signSGD (Bernstein et al., ICML 2018). Registration makes it available to
+// recipes. The formula alone gives it parameter groups, step modifiers and distributed training.
 #include <array>
 #include <cmath>
 #include <iostream>

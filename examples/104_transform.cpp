@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transform of one's own: nothing is added where the constant zero is. Registered, it can be
-// named in a chain beside d5's own.
+// A custom transform: removes additions of the constant zero. Registration makes it available in
+// chains, like d5's own transforms.
 #include <algorithm>
 #include <iostream>
 #include <map>

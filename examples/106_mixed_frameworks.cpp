@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One network in two frameworks: convolutions in torch, if it is there, all else in the reference;
-// and what each node costs where it runs.
+// One network in two frameworks: convolutions in torch, if available, all else in the reference;
+// and the cost of each node in its framework.
 #include <d5/d5.hpp>
 #include <iostream>
 
 namespace {
 
-/// Whether it can be loaded here; it is optional.
+/// Whether the framework can be loaded; it is optional.
 bool is_there(const std::string& name) {
   try {
     (void)d5::framework(name);

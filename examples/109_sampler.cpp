@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sampler of one's own: through the data set, and back in the next epoch. Registered, it is known
-// to recipes and held to its law.
+// A custom sampler: forwards through the data set, and backwards in the next epoch. Registration
+// makes it available to recipes, and it is checked against its law.
 #include <algorithm>
 #include <iostream>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of one's own that talk to other ranks,
-// 110_communication_operator/averaged_gradient.cpp: one of them behind each parameter makes a plain
-// optimizer data-parallel.
+// Custom operators that communicate with other ranks,
+// 110_communication_operator/averaged_gradient.cpp. One such operator behind each parameter makes a
+// plain optimizer data-parallel.
 //
 //   mpirun -np 2 build/release/examples/example_110_communication_operator
 #include <cmath>
@@ -59,7 +59,7 @@ int main(int count, char** arguments) {
   const auto optimizer =
       optimizers().at("sgd").make(make_executor(network), "loss", {{"learning_rate", 0.1}});
 
-  // Each rank has other points: the slopes that they would find alone are 1, 2, ...
+  // Each rank has different points, whose separate solutions are the slopes 1, 2, ...
   const Tensor x = Tensor::of<float>({4, 1}, {-1, 0, 1, 2});
   Tensor y = x.copy();
   ranks->scale_local(y, ranks->rank() + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator of one's own for the host and for NVIDIA's GPUs: y = x / (1 + exp(-x)), Swish.
+// A custom operator for the host and for NVIDIA's GPUs: y = x / (1 + exp(-x)), Swish.
 //
 //   d5 op check --load 116_cuda_operator.cu "example.Swish 1000"                  on the host
 //   d5 op check --load 116_cuda_operator.cu "example.Swish 1000" --device cuda:0  on a GPU

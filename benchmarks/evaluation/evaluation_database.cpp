@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMillion = 1'000'000;
 
-/// A database that is new each time, and a run in it.
+/// A new database, and a run in it.
 class Kept {
  public:
   explicit Kept(bool on_server)

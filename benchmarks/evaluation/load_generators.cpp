@@ -29,7 +29,7 @@ namespace {
 
 using namespace d5;
 
-/// Answers at once, or after a time.
+/// Answers at once, or after a delay.
 class Answering final : public SystemUnderTest {
  public:
   explicit Answering(double seconds = 0) : seconds_(seconds) {}
@@ -47,7 +47,7 @@ class Answering final : public SystemUnderTest {
   std::vector<QueryAnswer> answers_;
 };
 
-/// The shortest system and library that LoadGen takes.
+/// The smallest system and library that LoadGen accepts.
 class NullSystem final : public mlperf::SystemUnderTest, public mlperf::QuerySampleLibrary {
  public:
   const std::string& Name() override { return name_; }
@@ -105,7 +105,7 @@ void print(const std::string& what, const std::vector<double>& values, double sc
              found.interval.low * scale, found.interval.high * scale, unit);
 }
 
-/// Queries a second of `rounds` runs of d5's own.
+/// Prints the queries per second of `rounds` runs of d5's own generator.
 void print_rate(const std::string& what, int rounds, const std::string& scenario,
                 const Settings& settings, std::int64_t queries) {
   std::vector<double> rates;
@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
 
   print_rate("offline: batched, 1,000 samples a query", rounds, "batched", {{"batch", 1000}}, 2000);
   print_rate("closed loop, one user", rounds, "closed_loop", {}, 500'000);
-  // So far behind its schedule that it never waits: what asking by one costs.
+  // A schedule that is always late, so that it never waits: the cost of asking one by one.
   print_rate("scheduled, never waiting: constant", rounds, "constant", {{"rate", 1e8}}, 1'000'000);
   print_rate("scheduled, never waiting: poisson", rounds, "poisson", {{"rate", 1e8}}, 1'000'000);
 

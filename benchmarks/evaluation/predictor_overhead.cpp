@@ -10,7 +10,7 @@
 
 namespace {
 
-/// One node on one element, in a file.
+/// A file with a network of one node on one element.
 std::string one_node(const d5::testing::TemporaryFolder& folder) {
   d5::Network network("relu");
   network.add_input("x", d5::DType::float32, {1, 1});

@@ -10,8 +10,8 @@ namespace {
 
 using namespace d5;
 
-/// Each rank goes forward and back through its layers; after each layer's backward step all ranks
-/// meet in a sum, on a port that all share, and update.
+/// Each rank runs forward and backward through its layers. After each layer's backward step all
+/// ranks sum gradients, on a shared port, and update.
 OperationGraph training(int ranks, std::size_t operations) {
   OperationGraph graph("training");
   const std::size_t layers = operations / (3 * std::size_t(ranks) + 1);

@@ -34,7 +34,7 @@ void compute_until(std::int64_t ns) {
   }
 }
 
-/// A time of rank `root`, on the clock that both share.
+/// A time of rank `root`, on the clock shared by both.
 std::int64_t told(std::int64_t when, int root) {
   Tensor word = Tensor::scalar<std::int64_t>(when);
   world()->broadcast(word, root);
@@ -50,7 +50,7 @@ void send(Communicator& wire, Tensor& data) {
   }
 }
 
-/// A step's parts in ms: as accounted, and as they are known to be.
+/// The parts of a step in ms: accounted and known.
 struct Parts {
   double compute, overlap, communication;
 };

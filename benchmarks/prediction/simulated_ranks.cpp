@@ -26,7 +26,7 @@ namespace {
 
 using namespace d5;
 
-/// A framework's network may not be there.
+/// Whether the framework of a network is missing.
 bool is_absent(const std::string& model, benchmark::State& state) {
   try {
     (void)find_simulated_network(model);
@@ -37,8 +37,8 @@ bool is_absent(const std::string& model, benchmark::State& state) {
   }
 }
 
-/// Each rank has one message under way, to a rank of chance; when it is there, its receiver sends
-/// the next.
+/// Each rank has one message in flight, to a random rank; on its arrival the receiver sends the
+/// next.
 void network_alone(benchmark::State& state, const std::string& model) {
   const auto ranks = static_cast<int>(state.range(0));
   if (is_absent(model, state)) return;
@@ -153,7 +153,7 @@ BENCHMARK_CAPTURE(all_reduce, rabenseifner, "rabenseifner", "ports")
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
 
-/// Steps of training of 100 MB of gradients in 25 tensors, 150 ms a step alone.
+/// Training steps with 100 MB of gradients in 25 tensors; a step alone takes 150 ms.
 void training(benchmark::State& state, SimulatedProgressRule progress) {
   const auto n = static_cast<int>(state.range(0));
   TimedStep times{.forward = 50e-3, .gradients = {}, .rest = 0};

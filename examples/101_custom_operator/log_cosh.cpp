@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator of one's own: y = scale * log(cosh(x)), a smooth absolute value, with its gradient.
+// A custom operator: y = scale * log(cosh(x)), a smooth absolute value, with its gradient.
 //
 //   d5 op check --load log_cosh.cpp "example.LogCosh 3x4 scale=2"
 //
-// compiles it, makes it known as example.LogCosh, and checks it.
+// compiles it, registers it as example.LogCosh, and checks it.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -29,7 +29,7 @@ std::int64_t elements(const d5_tensor& tensor) {
   return result;
 }
 
-/// Calls `body` with a value of the element type; `infer` lets only these two through.
+/// Calls `body` with a value of the element type; `infer` accepts only these two types.
 template <class Body>
 d5_status for_type(const d5_tensor& x, const Body& body) {
   if (x.dtype == D5_FLOAT32) {
@@ -75,7 +75,7 @@ d5_status infer(const void*, const d5_tensor* inputs, std::size_t input_count,
   return D5_OK;
 }
 
-/// A logarithm, a hyperbolic cosine and a product for each element.
+/// A logarithm, a hyperbolic cosine and a product per element.
 d5_status flop(const void*, const d5_tensor* inputs, std::size_t, double* result, d5_error*) {
   *result = 3.0 * double(elements(inputs[0]));
   return D5_OK;
@@ -87,7 +87,7 @@ d5_status forward(void* self, const d5_call* call, d5_error*) {
     const auto* x = static_cast<const T*>(call->inputs[0].data);
     auto* y = static_cast<T*>(call->outputs[0].data);
     for (std::int64_t i = 0; i < elements(call->inputs[0]); ++i) {
-      // log(cosh(x)) = |x| + log1p(exp(-2 |x|)) - log 2: nothing overflows.
+      // log(cosh(x)) = |x| + log1p(exp(-2 |x|)) - log 2, without overflow.
       const double size = std::fabs(double(x[i]));
       y[i] = T(scale * (size + std::log1p(std::exp(-2 * size)) - std::log(2.0)));
     }

@@ -62,7 +62,7 @@ d5_status infer(const void*, const d5_tensor* inputs, std::size_t input_count,
   return D5_OK;
 }
 
-/// The part of a vector that is number `i` of `parts`.
+/// Part `i` of a vector split into `parts`.
 struct Part {
   std::int64_t begin, size;
   Part(std::int64_t elements, int i, int parts)
@@ -72,7 +72,7 @@ struct Part {
 template <class T>
 constexpr std::int32_t kType = sizeof(T) == 4 ? D5_FLOAT32 : D5_FLOAT64;
 
-/// Sends a part to the next rank, while one comes from the rank before.
+/// Sends a part to the next rank, and receives one from the previous rank.
 template <class T>
 d5_status pass_on(const d5_communicator& group, T* out, const Part& sent, T* in,
                   const Part& received, d5_error* error) {
@@ -90,8 +90,8 @@ d5_status pass_on(const d5_communicator& group, T* out, const Part& sent, T* in,
   return status != D5_OK ? status : sent_status;
 }
 
-/// The sum of all ranks' `data`, on each, the same bits: parts travel around the ring and gather
-/// sums, and then sums travel around.
+/// Sums all ranks' `data` on each rank, bitwise equal: parts travel around the ring and collect
+/// sums, then the sums travel around.
 template <class T>
 d5_status ring_sum(const d5_communicator& group, T* data, std::int64_t count, d5_error* error) {
   const int ranks = group.ranks;
@@ -115,7 +115,7 @@ d5_status ring_sum(const d5_communicator& group, T* data, std::int64_t count, d5
   return D5_OK;
 }
 
-/// Calls `body` with a value of the element type; `infer` lets only these two through.
+/// Calls `body` with a value of the element type; `infer` accepts only these two types.
 template <class Body>
 d5_status for_type(const d5_tensor& tensor, const Body& body) {
   return tensor.dtype == D5_FLOAT32 ? body(float()) : body(double());
@@ -128,7 +128,7 @@ d5_status copy(const d5_tensor& from, const d5_tensor& to) {
   return D5_OK;
 }
 
-/// to = the sum of all ranks' from, times `factor`
+/// to = `factor` times the sum of `from` over all ranks
 d5_status sum_over_ranks(void* self, const d5_tensor& from, const d5_tensor& to, double factor,
                          d5_error* error) {
   (void)copy(from, to);

@@ -10,8 +10,8 @@
 
 using d5::abi::Call, d5::abi::Dims, d5::abi::Inputs;
 
-/// The median of each window of size x size elements that do not overlap (rows and columns behind
-/// the last whole window are left out); of an even number the lower one. Shapes: NxCxHxW.
+/// The median of each window of size x size elements, without overlap (rows and columns behind the
+/// last whole window are ignored); the lower one of an even number. Shapes: NxCxHxW.
 template <class T>
 struct MedianPooling {
   static constexpr const char* kName = "MedianPooling";
@@ -41,7 +41,7 @@ struct MedianPooling {
   }
 
  private:
-  /// Calls `use(place in the output, place of the median in x)`.
+  /// Calls `use(index in the output, index of the median in x)`.
   template <class Use>
   void for_each_median(const d5::abi::Array<T>& x, const Use& use) const {
     const std::int64_t height = x.dim(2), width = x.dim(3), rows = height / size,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network, a strategy and a kind of operation of one's own: a hub that one message passes at a
-// time, and training that writes its parameters to a disk after each step.
+// A custom network, strategy and kind of operation: a hub that one message passes at a time, and
+// training that writes its parameters to a disk after each step.
 #include <algorithm>
 #include <deque>
 #include <iostream>
@@ -20,7 +20,7 @@ class Hub final : public d5::SimulatedNetwork {
     const double sent = std::max(now, free_) + double(message.bytes) / network_.bandwidth.value;
     free_ = sent;
     changes_.push_back({message.id, What::sent, sent});
-    // The next one is on its way when this one arrives.
+    // The next message may be in flight before this one arrives.
     changes_.push_back({message.id, What::arrived, sent + network_.latency.value});
     std::ranges::stable_sort(changes_, {}, &Change::time);
   }
@@ -44,7 +44,7 @@ struct DiskOptions {
   }
 };
 
-/// After the last update, and before the step ends.
+/// Writes after the last update and before the end of the step.
 class WrittenEachStep final : public d5::PredictionStrategy {
  public:
   using Options = DiskOptions;
@@ -93,6 +93,6 @@ int main() {
   const double written = predict("disk");
   std::cout << prediction_table(curves).to_text(Format::table);
 
-  // The graph's network is that of closed formulas, and 20 ms come after everything else.
+  // The graph uses the network of closed formulas, and 20 ms follow everything else.
   return hub > ports && written > 0.12 && written < 0.13 ? 0 : 1;
 }

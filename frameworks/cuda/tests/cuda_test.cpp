@@ -19,8 +19,8 @@ using namespace d5;
 
 namespace {
 
-/// The driver that stands on the host's memory (driver/driver.cpp), in place of the machine's: it
-/// is found by its name, since it is loaded already.
+/// A driver on the host's memory (driver/driver.cpp), in place of the machine's. It is found by
+/// name, because it is already loaded.
 void load_test_driver() {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "cuda_driver";
   static void* const driver = dlopen((folder / "libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -56,7 +56,7 @@ TEST_CASE("without a GPU", "[.without-gpu]") {
 }
 
 TEST_CASE("a driver without a GPU says so") {
-  // In a process of its own: the driver starts once.
+  // Runs in a separate process, because the driver starts once.
   const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
   CHECK(std::system(("D5_TEST_GPUS=0 '" + program + "' '[.without-gpu]'").c_str()) == 0);
 }

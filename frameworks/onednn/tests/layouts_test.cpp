@@ -15,7 +15,7 @@ using namespace d5::test;
 
 namespace {
 
-/// The nodes that ran, in order.
+/// The executed nodes, in order.
 class Steps final : public ExecutionEvent {
  public:
   std::vector<std::string> names;
@@ -33,7 +33,7 @@ TEST_CASE("blocked layouts stay from node to node: parameters are reordered once
   (void)executor->inference(fed());
   steps->names.clear();
   expect_close(executor->inference(fed()).at("c3").tensor(), by_reference(network, "c3"));
-  // The input comes in rows, the output goes in rows; nothing between is touched.
+  // The input and the output are row-major; nothing in between is reordered.
   CHECK(steps->names == std::vector<std::string>{"Reorder", "Conv", "Relu", "MaxPool", "Conv",
                                                  "BatchNormalization", "Add", "Concat", "Conv",
                                                  "Reorder"});

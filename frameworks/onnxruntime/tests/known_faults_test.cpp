@@ -58,7 +58,7 @@ const std::string kStump =
     " nodes_treeids=0x0x0 nodes_nodeids=0x1x2 nodes_featureids=0x0x0 nodes_values=0x0x0 "
     "nodes_modes=BRANCH_LEQ,LEAF,LEAF nodes_truenodeids=1x0x0 nodes_falsenodeids=2x0x0 ";
 
-/// Votes of leaf 1 and leaf 2 for classes.
+/// The votes of leaf 1 and leaf 2 for classes.
 std::string stump(const std::string& ids, const std::string& weights, const std::string& rest) {
   return "ai.onnx.ml.TreeEnsembleClassifier@3 5x1" + kStump +
          "class_treeids=0x0 class_nodeids=1x2 outputs=2 class_ids=" + ids +
@@ -122,7 +122,7 @@ TEST_CASE("uniform numbers between bounds in the other order are refused: they e
 
 namespace {
 
-/// y = Transpose(x) * w in float16, of sizes 2 but for a last one of 3.
+/// y = Transpose(x) * w in float16; all sizes are 2, except 3 for the last one.
 struct TransposedProduct {
   std::vector<std::int64_t> order;
   std::int64_t weight_rank = 2;

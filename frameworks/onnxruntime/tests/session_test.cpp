@@ -123,7 +123,7 @@ TEST_CASE("a branch that is not taken may be impossible for the sizes that are f
 
 namespace {
 
-/// y = a / (b + b), of integers or not.
+/// y = a / (b + b), for integers or floats.
 Network quotient(DType dtype, const std::string& op = "Div") {
   Network network("quotient");
   network.add_input("a", dtype, {2});

@@ -53,7 +53,7 @@ TEST_CASE("arithmetic is in float32 unless bfloat16 is asked for") {
 
 namespace {
 
-/// y = Softmax of opset 11 over `axis` of x, Nx2x3, behind a Reshape by sizes that are computed.
+/// y = Softmax of opset 11 over `axis` of x, Nx2x3, behind a Reshape with computed sizes.
 Network old_softmax(std::int64_t axis) {
   Network network("old");
   network.add_input("x", DType::float32, {"N", std::int64_t{2}, std::int64_t{3}});
@@ -126,7 +126,7 @@ std::ptrdiff_t compilations(const Network& network, const ValueMap& inputs) {
   return std::ranges::count(Trace::timeline().records, "compile", &TraceRecord::name);
 }
 
-/// x -> Sigmoid -> Mul -> Sigmoid -> Mul ..., each Mul by a number of its own.
+/// x -> Sigmoid -> Mul -> Sigmoid -> Mul ..., each Mul with a different number.
 Network long_chain(int pairs) {
   Network network("chain");
   network.add_input("x", DType::float32, {"N"});

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kWord = "openvino:compiled";
 
-/// Adds y = quantized x, given back, in steps of `scale`.
+/// Adds y = quantized and dequantized x, in steps of `scale`.
 void quantize(Network& network, const std::string& x, const std::string& y, Tensor zero,
               float scale) {
   network.add_constant(y + ".scale", Tensor::scalar(scale));
@@ -39,7 +39,7 @@ struct Joined {
   std::int64_t group = 1;
 };
 
-/// y = Conv of a and b, 1x2x1x1 each, which are joined and quantized.
+/// y = Conv of the quantized concatenation of a and b, 1x2x1x1 each.
 Network joined_and_convolved(const Joined& told) {
   Network network("joined");
   network.add_input("a", DType::float32, {1, 2, 1, 1});

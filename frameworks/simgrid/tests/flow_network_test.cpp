@@ -95,7 +95,7 @@ TEST_CASE("a ring all-reduce of 100 MB takes 2(n - 1)/n S/B + 2(n - 1) L where n
   };
   const double steps = 2.0 * (n - 1);
   const double expected = steps / n * 1e8 / kSimpleBandwidth + steps * kSimpleLatency;
-  // Parts differ by an element where n does not divide them.
+  // Parts differ by one element if n does not divide evenly.
   CHECK(run_simulated(n, simple_network(n), reduce, options).seconds ==
         Approx(expected).epsilon(1e-4));
 }

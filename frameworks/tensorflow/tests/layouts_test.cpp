@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels stay last from one of TensorFlow's kernels to the next.
+// Tests that channels stay last from one TensorFlow kernel to the next.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
@@ -14,7 +14,7 @@ using namespace d5::test;
 
 namespace {
 
-/// "Conv nhwc" for each step of a run, in order; those that run before it begin with "before".
+/// "Conv nhwc" for each step of a run, in order; steps before the run begin with "before".
 std::vector<std::string> steps_of(const GraphExecutor& executor) {
   std::vector<std::string> steps;
   for (const StepInfo& step : planned_steps(executor)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole networks as one graph of TensorFlow's.
+// Tests of whole networks as one graph of TensorFlow.
 #include <catch2/catch.hpp>
 
 #include "d5/core/entries/framework.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// d5's optimizers against TensorFlow's, step by step over the same gradients.
+// Compares d5's optimizers with TensorFlow's, step by step on the same gradients.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -31,7 +31,7 @@ double difference(Optimizer& one, Optimizer& other) {
     const auto y = other.executor().network().parameter(name).value.template span<T>();
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double between = std::abs(double(x[i]) - double(y[i]));
-      // Not max(): it would lose a NaN.
+      // std::max() would lose a NaN.
       if (!(between <= largest)) largest = between;
     }
   }
@@ -56,8 +56,8 @@ double largest_difference(const std::string& name, const Settings& options) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("d5's optimizers take TensorFlow's steps", "", float, double) {
-  // Both round each step once or twice, in another order. The slope pulls differences back, so
-  // that they stay at some ulps of the parameters; Adam divides by a root, which doubles them.
+  // Both round each step once or twice, in different order. The slope reduces differences, so that
+  // they stay at some ulps of the parameters; Adam divides by a root, which doubles them.
   const double tolerance = std::is_same_v<TestType, float> ? 1e-5 : 1e-13;
   const auto largest = [](const std::string& name,
                           std::map<std::string, std::string, std::less<>> values) {
@@ -82,7 +82,7 @@ TEST_CASE("TensorFlow's optimizers go on from a saved state as if there had been
     CHECK_FALSE(state.empty());
     const auto second = make();
     CHECK_THROWS_AS(second->restore({}), NotFound);
-    // The same place in the script of gradients, by another way; then the same state.
+    // Reaches the same position in the script of gradients in another way; then the same state.
     auto& network = second->executor().network();
     network.feed("a", Tensor::zeros(DType::float32, {5, 7}));
     for (int step = 0; step < 5; ++step) second->step({});

@@ -57,7 +57,7 @@ TEST_CASE("after a trace torch's calls are heard no more") {
 }
 
 TEST_CASE("torch's results lie where they are wanted, also where its library takes more memory") {
-  // Channels that oneDNN computes on in blocks, in memory of its own, before it writes them plain.
+  // oneDNN computes these channels in blocks, in its own memory, before it writes them as plain.
   Network network("convolution");
   network.add_input("x", DType::float32, {1, 32, 28, 28});
   network.add_input("w", DType::float32, {32, 1, 3, 3});

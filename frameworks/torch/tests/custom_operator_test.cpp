@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's own operators in torch's graphs, and torch's own functions as operators.
+// Custom operators in torch's graphs, and torch's own functions as operators.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -76,7 +76,7 @@ std::vector<double> two_steps(double learning_rate, const Derivative& derivative
 
 constexpr double kLearningRate = 0.25;
 
-/// Trains in a framework and holds the parameters against the formula.
+/// Trains in a framework and compares the parameters with the formula.
 template <class Derivative>
 void check_training(const std::string& kind, Network network, const Derivative& derivative) {
   INFO(kind);
@@ -118,7 +118,7 @@ TEST_CASE("an operator in C++ stands in ONNX files under its own domain") {
       return executor->inference(fed_to_custom()).at("y").tensor().span<double>()[1];
     };
     CHECK(y1() == Approx(std::log(std::cosh(2.0))));
-    // Again, with gradients in between: nothing of the run before is left.
+    // Repeats with gradients in between: nothing of the previous run remains.
     (void)executor->inference_and_backprop(fed_to_custom(), "loss");
     CHECK(y1() == Approx(std::log(std::cosh(2.0))));
   }

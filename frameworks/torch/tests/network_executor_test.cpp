@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole networks: torch's own executor, and the plan with torch's operators, against the reference.
+// Compares whole networks with the reference: torch's own executor, and the plan with torch's
+// operators.
 #include <catch2/catch.hpp>
 
 #include "d5/core/tensor/random.hpp"
@@ -31,7 +32,7 @@ void check_executor(const std::vector<Measurement>& records) {
   }
 }
 
-// Sums of a few hundred float32 products in another order, through four layers.
+// Sums of a few hundred float32 products in different order, through four layers.
 constexpr ForwardTolerance kExecutorTolerance{.relative = 1e-4, .absolute = 1e-5};
 
 class StepCount final : public ExecutionEvent {
@@ -60,7 +61,7 @@ TEST_CASE("torch's own executor gives the reference's outputs and gradients") {
   check_executor(test_executor(*subject, *reference, images(3), kExecutorTolerance));
   check_executor(
       test_executor_backprop(*subject, *reference, images(3), "loss", kExecutorTolerance));
-  // Gradients are overwritten, not added up.
+  // Gradients are overwritten, not accumulated.
   check_executor(
       test_executor_backprop(*subject, *reference, images(2), "loss", kExecutorTolerance));
 }
@@ -105,7 +106,7 @@ TEST_CASE("observers of torch's own executor see each node once, and its work") 
 }
 
 TEST_CASE("torch's own executor follows shapes that change, and shapes that data decide") {
-  // y = x as rows of half its width, and the places of its positive elements.
+  // y = x as rows of half its width, and the positions of its positive elements.
   Network network("shapes");
   network.add_input("x", DType::float32, {"N", "C"});
   network.add_constant("two", Tensor::vector<std::int64_t>({1, 2}));

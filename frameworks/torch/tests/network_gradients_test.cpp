@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients by torch's own executor: of any tensor, from given gradients, and runs that end early.
+// Tests of gradients by torch's own executor: for any tensor, from given gradients, and in runs
+// that end early.
 #include <catch2/catch.hpp>
 
 #include "d5/core/errors/error.hpp"
@@ -30,7 +31,7 @@ Network branches() {
 }
 const ValueMap kTwo{{"x", numbers({2})}};  // u = 6, y = 30, z = 36
 
-// Sums of a few hundred float32 products in another order, through four layers.
+// Sums of a few hundred float32 products in different order, through four layers.
 constexpr ForwardTolerance kTolerance{.relative = 1e-4, .absolute = 1e-5};
 
 class EndAfter final : public ExecutionEvent {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// d5's optimizers against torch's, step by step over the same gradients.
+// Compares d5's optimizers with torch's, step by step on the same gradients.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -33,7 +33,7 @@ double largest_difference(const std::string& name, const Settings& settings) {
       const auto y = theirs->executor().network().parameter(parameter).value.template span<T>();
       for (std::size_t i = 0; i < x.size(); ++i) {
         const double difference = std::abs(double(x[i]) - double(y[i]));
-        // Not max(): it would lose a NaN.
+        // std::max() would lose a NaN.
         if (!(difference <= largest)) largest = difference;
       }
     }
@@ -49,8 +49,8 @@ Settings settings(const std::string& name,
 }  // namespace
 
 TEMPLATE_TEST_CASE("d5's optimizers take torch's steps, a thousand of them", "", float, double) {
-  // Both round each step once or twice, in another order. The slope pulls differences back, so
-  // that they stay at some ulps of the parameters; Adam divides by a root, which doubles them.
+  // Both round each step once or twice, in different order. The slope reduces differences, so that
+  // they stay at some ulps of the parameters; Adam divides by a root, which doubles them.
   const double tolerance = std::is_same_v<TestType, float> ? 1e-5 : 1e-13;
   const auto difference = [](const std::string& name, const Settings& options) {
     return largest_difference<TestType>(name, options);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Torch's operators beside torch's own functions, forward and backward, on the lines of a file.
+// Compares torch's operators with torch's own functions, forward and backward, on the lines of a
+// file.
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -16,7 +17,7 @@
 #include "d5/level0_ops/case/operator_case.hpp"
 #include "d5/level0_ops/run/operator_runner.hpp"
 
-// Declared here, for torch/jit.h brings all of torch's headers.
+// Declared here, because torch/jit.h includes all of torch's headers.
 namespace torch::jit {
 std::shared_ptr<CompilationUnit> compile(const std::string& source);
 }
@@ -64,7 +65,7 @@ Tensor arriving_at(const Tensor& output) {
   return gradient;
 }
 
-/// The results of `expression` of `inputs`, which it calls a, b, c, ...
+/// The results of `expression` for `inputs`, named a, b, c, ...
 Tensors own_results(const std::string& expression, const Tensors& inputs) {
   std::string names;
   std::vector<c10::IValue> arguments;

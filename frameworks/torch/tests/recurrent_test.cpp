@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference's RNN, GRU and LSTM against LibTorch's own: outputs and gradients, in float64.
+// Compares the reference's RNN, GRU and LSTM with LibTorch's own: outputs and gradients, in
+// float64.
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/dot.h>
@@ -36,7 +37,7 @@ Tensor copy_of(const at::Tensor& tensor, const Shape& shape) {
   return Tensor::of<double>(shape, {dense.const_data_ptr<double>(), std::size_t(dense.numel())});
 }
 
-/// The gates of one direction, one below the other, as torch orders them.
+/// The gates of one direction, stacked in torch's order.
 at::Tensor reordered(const at::Tensor& gates, const std::vector<std::size_t>& order) {
   const Tensors blocks = gates.chunk(std::int64_t(order.size()), 0);
   Tensors result;
@@ -44,7 +45,7 @@ at::Tensor reordered(const at::Tensor& gates, const std::vector<std::size_t>& or
   return at::cat(result, 0);
 }
 
-/// Torch's results for ONNX's inputs: Y, Y_h and, of LSTM, Y_c.
+/// Torch's results for ONNX's inputs: Y, Y_h and, for LSTM, Y_c.
 Tensors torch_results(const std::string& function, const Tensors& in) {
   const std::vector<std::size_t> order = function == "lstm"  ? std::vector<std::size_t>{0, 2, 3, 1}
                                          : function == "gru" ? std::vector<std::size_t>{1, 0, 2}
@@ -76,7 +77,7 @@ Tensors torch_results(const std::string& function, const Tensors& in) {
   return results;
 }
 
-// REQUIRE, because torch has a CHECK of its own.
+// REQUIRE, because torch defines its own CHECK.
 void compare(const std::string& function, const std::string& line) {
   INFO(line);
   const OperatorCase one = parse_case(line, 1);

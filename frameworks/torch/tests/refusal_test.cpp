@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Torch sees no node that the reference refuses, and takes no more memory than it may.
+// Tests that torch gets no node that the reference refuses, and stays within its memory limit.
 #include <catch2/catch.hpp>
 
 #include "d5/core/entries/framework.hpp"
@@ -12,7 +12,7 @@ using namespace d5;
 
 namespace {
 
-/// A network of one node whose inputs are all fed: nothing is known before it runs.
+/// A network of one node whose inputs are all fed, so that nothing is known before a run.
 Network network_of(const OperatorCase& op_case) {
   onnx::Model model;
   model.ir_version = 10;
@@ -47,7 +47,7 @@ void run_alone(const OperatorCase& op_case) {
       .forward();
 }
 
-/// While it lives, a tensor may take 16 MiB.
+/// Limits a tensor to 16 MiB during its lifetime.
 class SmallBudget {
  public:
   SmallBudget() : before_(memory_budget()) { set_memory_budget(std::size_t{16} << 20); }

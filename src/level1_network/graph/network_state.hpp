@@ -38,7 +38,7 @@ struct Network::State {
   }
   /// Takes over a model and all of its names.
   void take_model(onnx::Model whole);
-  /// Throws: ValueError for a name that is taken, or empty.
+  /// Throws: ValueError for an empty name, or one in use.
   void define(const std::string& name);
   /// Throws: NotFound.
   void expect_known(std::string_view name) const;

@@ -23,7 +23,7 @@ enum class ParameterPlace {
 /// Whether the operator is linear in one of its weights: a bias may follow it.
 [[nodiscard]] bool takes_a_bias(const onnx::Node& node);
 
-/// Whether all elements of a real tensor are `number`; false for one without elements.
+/// Whether all elements of a real tensor equal `number`; false for an empty tensor.
 [[nodiscard]] bool is_filled_with(const Tensor& value, double number);
 /// Whether an element is low enough to mask others when it is added.
 [[nodiscard]] bool is_mask(const Tensor& value);

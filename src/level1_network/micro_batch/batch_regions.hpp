@@ -29,7 +29,7 @@ struct BatchRegion {
 /// The regions of a network and their segments. The network must not be edited meanwhile.
 class BatchRegions {
  public:
-  /// `descs`: of all values, for batches of `batch` rows. `trained`: as of `is_batch_parallel`.
+  /// `descs`: of all values, for batches of `batch` rows. `trained`: as in `is_batch_parallel`.
   BatchRegions(const Network& network, const ValueDescs& descs, std::int64_t batch, bool trained);
 
   [[nodiscard]] const std::vector<BatchRegion>& regions() const { return regions_; }

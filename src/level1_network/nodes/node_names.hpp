@@ -19,7 +19,7 @@ using NewNames = std::map<std::string, std::string, std::less<>>;
 /// Throws: ValueError if a subgraph has a tensor that hides the new name.
 void rename_reads(onnx::Node& node, const NewNames& names);
 
-/// A tensor that the node writes; empty if it writes none.
+/// The first tensor that the node writes; empty if it writes none.
 [[nodiscard]] std::string first_output(const onnx::Node& node);
 
 /// The layer of a node name, as defined for `profile_records`

@@ -20,7 +20,7 @@ namespace d5 {
 
 struct FrameworkSelection;
 
-/// Throws: ShapeError unless `desc`, that of loss `name`, is one element.
+/// Throws: ShapeError unless `desc`, of loss `name`, has one element.
 void expect_scalar(const std::string& name, const TensorDesc& desc);
 
 /// A graph compiled for one set of input shapes: flat lists of steps with everything resolved. Made

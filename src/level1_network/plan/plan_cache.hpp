@@ -12,7 +12,7 @@ namespace d5 {
 /// The most recently used plans of one graph, one for each set of input shapes.
 class PlanCache {
  public:
-  /// The plan that fits, moved to the front, or null.
+  /// The matching plan, moved to the front, or null.
   template <class Fits>
   [[nodiscard]] Plan* find(Fits&& fits) {
     for (std::size_t i = 0; i < plans_.size(); ++i) {
@@ -36,7 +36,7 @@ class PlanCache {
     return *plans_.front();
   }
   void clear() { plans_.clear(); }
-  /// Drops all but `kept`, which may be null.
+  /// Drops all plans except `kept`, which may be null.
   void drop_others(const Plan* kept) {
     std::erase_if(plans_, [&](const auto& plan) { return plan.get() != kept; });
   }

@@ -12,7 +12,7 @@ void resolve(Draft& draft);
 
 // Its parts, for callers that need only these. Defines the inputs and initializers.
 void define_sources(Draft& draft);
-/// A node that reads only what is defined.
+/// Adds a node whose inputs are all defined.
 void resolve_node(Draft& draft, const onnx::Node& node);
 
 }  // namespace d5

@@ -20,7 +20,7 @@ struct InputDrawing {
   double least = 0, most = 0;
 };
 
-/// In the order in which they are tried.
+/// Drawings in the order in which they are tried.
 inline constexpr InputDrawing kInputDrawings[] = {
     {},
     {.masks_of_ones = true},

@@ -19,7 +19,7 @@ struct OpenDim {
   std::vector<std::pair<std::string, std::size_t>> places = {};  ///< inputs and axes
   bool is_first = false;  ///< axis 0 of an input, and so perhaps a batch
 };
-/// In the order in which the inputs have them.
+/// The open dimensions, in the order of the inputs.
 [[nodiscard]] std::vector<OpenDim> open_dims(const Network& network);
 
 /// Inputs that accept tensors of any rank. Each takes the sizes "x:0", "x:1", and so on of

@@ -25,8 +25,8 @@ struct BackwardBegin {
   std::function<void(GraphExecutor&, const ValueMap& inputs, std::vector<Answer>&)> then = {};
 };
 
-/// Runs forward, and backward from `begin`: all outputs, then the gradients of all parameters, the
-/// first layer's first, then what `begin.then` adds. Throws: as the executor.
+/// Runs forward, and backward from `begin`. Returns all outputs, then the gradients of all
+/// parameters, starting with the first layer, then those of `begin.then`. Throws: as the executor.
 [[nodiscard]] std::vector<Answer> answers_of(GraphExecutor& executor, const ValueMap& inputs,
                                              const BackwardBegin& begin);
 

@@ -105,7 +105,7 @@ class RoundingJudge {
  private:
   using Expected = RoundedAnswers::Expected;
   void run_in_float64(const Interrupt& interrupt);
-  /// One more run, with everything rounded once more.
+  /// Makes one more run, with additional rounding of everything.
   void run_nudged();
   /// The same with long sums in another order, if there are any.
   void run_with_other_sums();

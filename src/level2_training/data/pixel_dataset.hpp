@@ -25,8 +25,8 @@ struct PixelScale {
   std::vector<double> means, deviations;
 };
 
-/// "image" float32 {channels, height, width}, normalised, and "label" int64. Images are kept as
-/// bytes; a batch is normalised while it is read.
+/// Fields "image" float32 {channels, height, width}, normalised, and "label" int64. Images are
+/// stored as bytes; a batch is normalised when it is read.
 class PixelDataset final : public Dataset {
  public:
   /// Throws: ValueError for a scale with another number of channels.

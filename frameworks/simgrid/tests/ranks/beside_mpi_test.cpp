@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SimGrid exports MPI's functions: where Open MPI runs, each has to find its own.
+// SimGrid exports MPI's functions; under Open MPI, each library must find its own.
 #include <catch2/catch.hpp>
 
 #include "d5/core/tensor/phantom_tensor.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch's own data parallelism beside d5's, on the same networks, samples and rules.
+// Compares torch's own data parallelism with d5's, on the same networks, samples and rules.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kSteps = 3;
 
-/// A batch of this rank: its samples are of its own. Rank r may have r more than the others.
+/// A batch of this rank, with its own samples. Rank r may have r more than the others.
 Batch images(int step, std::int64_t size, std::int64_t more) {
   const std::int64_t rank = world()->rank(), ranks = world()->size();
   RandomStream random(std::uint64_t(1000 * step + rank));
@@ -36,7 +36,7 @@ Batch images(int step, std::int64_t size, std::int64_t more) {
 
 enum class Executor { reference, torch };
 
-/// LeNet, after some steps by a scheme.
+/// LeNet, after some steps with a scheme.
 std::shared_ptr<DistributedOptimizer> trained(const std::string& scheme, Executor kind,
                                               const Settings& settings = {},
                                               std::int64_t more = 0) {
@@ -75,7 +75,7 @@ TEST_CASE("torch's Reducer gives the parameters of d5's synchronous scheme") {
   for (const auto kind : {Executor::reference, Executor::torch}) {
     CAPTURE(int(kind));
     const auto ours = trained("consistent_decentralized", kind);
-    // One bucket, and about one a layer, which the first step puts in another order.
+    // One bucket, and about one per layer, which the first step reorders.
     for (const char* bytes : {"26214400", "1000"}) {
       CAPTURE(bytes);
       const auto theirs =
@@ -88,7 +88,8 @@ TEST_CASE("torch's Reducer gives the parameters of d5's synchronous scheme") {
 TEST_CASE("torch's Reducer counts samples, not ranks") {
   const auto ours = trained("consistent_decentralized", Executor::torch, {}, 1);
   const auto theirs = trained("torch/ddp", Executor::torch, {}, 1);
-  // Shares such as 4/9 round where each rank's loss is multiplied, at another place in each.
+  // Shares such as 4/9 are rounded when each rank's loss is multiplied, at a different point in
+  // each.
   CHECK(largest_difference(*ours, *theirs) < 5e-6);
 }
 

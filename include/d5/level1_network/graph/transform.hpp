@@ -67,7 +67,7 @@ using TransformChain = std::vector<EntryChoice>;
 /// The weakest guarantee of the chain's transforms. Throws: NotFound, ValueError.
 [[nodiscard]] Keeps kept_by(const TransformChain& chain);
 
-/// What one transform of a chain did.
+/// The effect of one transform of a chain.
 struct AppliedTransform {
   std::string transform;  ///< with its settings
   std::size_t nodes_before, nodes_after;

@@ -28,7 +28,7 @@ struct Divergence {
   std::vector<OfParameter> parameters;
   double epsilon = 0;  ///< of the least precise element type
 
-  /// Over all parameters, after each step.
+  /// The largest difference over all parameters, after each step.
   [[nodiscard]] std::vector<double> largest() const;
 };
 

@@ -12,9 +12,9 @@ void conv_relu(ModelBuilder& net, const std::string& name, const ModelBuilder::C
 void conv_norm(ModelBuilder& net, const std::string& name, ModelBuilder::Convolution shape);
 void conv_norm_relu(ModelBuilder& net, const std::string& name,
                     const ModelBuilder::Convolution& shape);
-/// A batch normalization and a rectifier, before a convolution that then has no bias.
+/// A batch normalization and a rectifier, before a convolution without bias.
 void norm_relu(ModelBuilder& net, const std::string& name, std::int64_t channels);
-/// The last layers: each channel's mean, and the classifier "fc" on these.
+/// The last layers: the mean of each channel, and the classifier "fc" on these.
 void pooled_classifier(ModelBuilder& net, std::int64_t channels, std::int64_t classes);
 
 }  // namespace d5::model

@@ -17,7 +17,7 @@ struct Initialization {
   InitialWeights linear = lecun_uniform, linear_bias = lecun_uniform;
 };
 
-/// Writes a network layer by layer: each call adds a node after the one before, names its tensors
+/// Builds a network layer by layer. Each call adds a node after the previous one, names its tensors
 /// after the layer, and draws its weights from a stream of that name.
 ///
 /// Shapes: images are NxCxHxW float32; `channels` follow from layer to layer.
@@ -34,7 +34,7 @@ class ModelBuilder {
   };
   void conv(const std::string& name, const Convolution& shape);
   void linear(const std::string& name, std::int64_t in, std::int64_t out);
-  /// The last layer, `linear` whose output is called "logits".
+  /// The last layer, a `linear` layer with the output "logits".
   void classifier(const std::string& name, std::int64_t in, std::int64_t classes);
   /// Batch normalization: scale 1, shift 0, running mean 0 and variance 1; in training its running
   /// statistics are updated after each run.

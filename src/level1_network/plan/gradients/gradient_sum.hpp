@@ -29,7 +29,7 @@ class GradientSum {
   Tensor& into_;
   const Tensor& term_;
   Device device_;
-  // On a device: a kernel, or room on the host.
+  // For a sum on a device: a kernel, or memory on the host.
   std::unique_ptr<Operator> op_;
   std::unique_ptr<Kernel> kernel_;
   onnx::Node node_;

@@ -24,7 +24,7 @@ class PaddedField {
 
   [[nodiscard]] std::size_t field() const { return field_; }
   [[nodiscard]] const Tensor& values() const { return values_; }  ///< {samples, largest shape...}
-  /// The real sizes of the open dimensions: int64 {samples} of one, {samples, k} of k.
+  /// The real sizes of the open dimensions: int64 {samples} for one, {samples, k} for k.
   [[nodiscard]] const Tensor& lengths() const { return lengths_; }
 
  private:

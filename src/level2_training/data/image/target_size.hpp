@@ -16,7 +16,7 @@ struct TargetSize {
   enum class Sides { cut, nearest };
   Sides sides = Sides::cut;  ///< rounding of the longer side; cut, as in torchvision
 
-  /// The options of the three numbers.
+  /// Declares options for the three numbers.
   void declare(OptionList& options);
   /// Throws: ValueError, with the step's name, unless exactly one of both is given.
   void expect_one(const std::string& step) const;

@@ -35,7 +35,7 @@ class ExampleFields {
   std::int64_t examples_ = 0;
 };
 
-/// Writes an Example into a row. Throws: FormatError, by the row.
+/// Writes an Example to a row. Throws: FormatError, naming the row.
 class ExampleReader {
  public:
   explicit ExampleReader(const std::vector<Dataset::Field>& fields);

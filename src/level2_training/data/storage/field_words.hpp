@@ -8,8 +8,8 @@
 
 namespace d5::detail {
 
-/// Fields as JSON: a list of {"name": "image", "dtype": "uint8", "shape": [null, null, 3]}, in
-/// which null is an open dimension.
+/// Fields as JSON: a list of {"name": "image", "dtype": "uint8", "shape": [null, null, 3]}, where
+/// null is an open dimension.
 [[nodiscard]] std::string to_json(const std::vector<Dataset::Field>& fields);
 
 /// The inverse. `who` begins messages. Throws: FormatError.
