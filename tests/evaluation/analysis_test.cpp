@@ -104,7 +104,9 @@ TEST_CASE("every analysis shows the records' own numbers, and counts each query 
   const auto cells = evaluation_cells(std::vector{run});
   for (const double quantile : {0.5, 0.9, 0.99}) {
     CHECK(cells[0].latency(quantile)->value == of_record(quantile).value);
-    CHECK(cells[0].latency(quantile)->interval.low == of_record(quantile).interval.low);
+    const double low = cells[0].latency(quantile)->interval.low;
+    const double expected = of_record(quantile).interval.low;
+    CHECK((low == expected || (std::isnan(low) && std::isnan(expected))));
   }
   CHECK(std::isnan(of_record(0.99).interval.low));
   const auto latency = analyse("latency", {run}).table;
@@ -373,7 +375,7 @@ TEST_CASE("the best version is the last that was better than all before") {
   std::vector<StoredMeasurement> stored;
   const auto add = [&](const std::string& version, const std::string& time, double seconds,
                        Status status = Status::passed) {
-    Measurement record = testing::records_of({"torch", 1, seconds, 100, 0.9}).at(3);
+    Measurement record = testing::records_of({"torch", 1, seconds, 100, 0.9}).back();
     record.subject = "lenet@" + version;
     record.status = status;
     stored.push_back({.run = version,

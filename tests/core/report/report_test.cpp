@@ -248,7 +248,7 @@ TEST_CASE("a metric is drawn over a condition that is a number and that was vari
     }
   }
   const Plot plot = plot_named(plots_of(report_of(measurements)), "time-over-batch");
-  CHECK(plot.series == std::vector<std::string>{"lenet, reference", "lenet, torch"});
+  CHECK(plot.series == std::vector<std::string>{"reference", "torch"});
   CHECK(plot.x.label == "batch");
   CHECK(plot.x.scale == PlotAxis::Scale::logarithmic);
   std::vector<double> xs;
@@ -274,8 +274,8 @@ TEST_CASE("a sweep behind a case's for is drawn over its names, though each case
   }
   const auto plots = plots_of(report_of(measurements));
   const Plot plot = plot_named(plots, "time-over-m");
-  CHECK(plot.series ==
-        std::vector<std::string>{"Gemm *x512 512x4, n 4, torch", "Gemm *x512 512x5, n 5, torch"});
+  CHECK(plot.series == std::vector<std::string>{"512x4, n 4", "512x5, n 5"});
+  CHECK(plot.title == "Time over m: Gemm *x512, torch");
   std::vector<double> xs;
   const auto line = std::ranges::find(plot.marks, Shape::line, &PlotMark::shape);
   REQUIRE(line != plot.marks.end());
