@@ -123,7 +123,7 @@ typedef struct d5_request d5_request;
  * Return errors of a call unchanged. */
 typedef struct d5_communicator d5_communicator;
 struct d5_communicator {
-  size_t size; /* of this struct in the calling d5; fields beyond do not exist */
+  size_t size; /* bytes of this struct in the calling d5; fields beyond them do not exist */
   int32_t rank;
   int32_t ranks;
 
@@ -166,7 +166,7 @@ struct d5_communicator {
 /* The node of an operator; valid during `create` only. Attributes with tensors or graphs are not
  * included. */
 typedef struct d5_node {
-  size_t size; /* of this struct in the calling d5; fields beyond do not exist */
+  size_t size; /* bytes of this struct in the calling d5; fields beyond them do not exist */
   const char* name;
   const char* op_type;
   int32_t opset;
@@ -184,7 +184,7 @@ typedef struct d5_node {
 
 /* A run, forward or backward. All tensors are on `device`. */
 typedef struct {
-  size_t size; /* of this struct in the calling d5; fields beyond do not exist */
+  size_t size; /* bytes of this struct in the calling d5; fields beyond them do not exist */
   const d5_tensor* inputs;
   size_t input_count;
   const d5_tensor* outputs;

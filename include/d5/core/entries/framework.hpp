@@ -55,7 +55,7 @@ class Framework {
 /// A framework that could be used, loaded or not.
 struct FrameworkInfo {
   std::string name;
-  std::string path;  ///< of the plug-in; empty for one that is linked in
+  std::string path;  ///< path of the plug-in; empty for a linked-in framework
   bool loaded = false;
   std::string reason;  ///< why it cannot be loaded, if that was tried
 };
@@ -81,8 +81,8 @@ void add_framework(std::string name, std::string version, std::function<void(Fra
 
 namespace detail {
 /// Adds d5's own frameworks by `add_framework`: level 0 defines it, and core calls it once, before
-/// the first framework is looked up. Weak, so that core links alone; whoever uses the operators of
-/// a framework has level 0, and so the definition.
+/// the first framework is looked up. Weak, so that core links alone: a program that uses the
+/// operators of a framework links level 0, which has the definition.
 [[gnu::weak]] void add_linked_frameworks();
 }  // namespace detail
 

@@ -18,22 +18,23 @@ namespace d5 {
 /// One option of an entry, as `d5 list KIND NAME` shows it.
 struct Option {
   std::string name;
-  std::string type;  ///< "number", "integer", "flag", "text", or what to choose from: "keep|drop"
-  std::string initial;  ///< its value where it is not given, as text
-  std::string range;    ///< ">= 0, < 1"; empty: whatever is of the type
+  std::string type;     ///< "number", "integer", "flag", "text", or the choices: "keep|drop"
+  std::string initial;  ///< default value, as text
+  std::string range;    ///< ">= 0, < 1"; empty: any value of the type
   std::string help;
-  std::string placeholder = {};  ///< of its value in a help text: "N", "S", "FILE"; none of a flag
-  bool is_list = false;          ///< it takes several values, between commas
-  std::string flag = {};  ///< the program's option, where it is not called as this: "--batch"
+  std::string placeholder =
+      {};  ///< placeholder of the value in a help text: "N", "S", "FILE"; empty for a flag
+  bool is_list = false;   ///< takes several values, separated by commas
+  std::string flag = {};  ///< the program's option, if its name differs: "--batch"
 };
 
-/// An option in a message, as its readers give it: judge_seconds=60, or in the program
-/// --judge-seconds 60; of one that may be repeated dims={'n': 4}, and --dim n=4.
+/// An option in a message, as its reader would write it: judge_seconds=60, or in the program
+/// --judge-seconds 60; a repeatable one is dims={'n': 4}, or --dim n=4.
 [[nodiscard]] std::string option_word(std::string_view name, const Settings::Value& value = "");
 /// Called by the program at its start: messages name options as its command line does.
 void use_option_flags();
 
-/// Bounds of a number; all that are given hold.
+/// Bounds of a number; all given bounds hold.
 struct OptionRange {
   std::optional<double> least = {}, above = {}, most = {}, below = {};
   std::string unit = {};  ///< what the number counts in: "s"
@@ -44,11 +45,12 @@ struct OptionRange {
 /// ">= 0, < 1".
 [[nodiscard]] std::string to_string(const OptionRange& range);
 
-/// What a text is, besides a text.
+/// Restrictions on a text.
 struct OptionText {
-  std::string placeholder = "TEXT";     ///< `words` are their own
-  std::vector<std::string> words = {};  ///< what to choose from; empty: any text
-  /// The text as it is kept; throws ValueError for one that is not taken. Empty: as it is given.
+  std::string placeholder = "TEXT";     ///< unused if there are `words`
+  std::vector<std::string> words = {};  ///< choices; empty: any text
+  /// Returns the text to keep; throws ValueError for an invalid one. Empty: keeps the text as
+  /// given.
   std::function<std::string(const std::string&)> read = {};
 };
 
@@ -59,9 +61,10 @@ struct EntryChoice {
   Settings settings = {};
 };
 
-/// The options of a part: each is told once, with the member that holds it, whose initial value is
-/// the default. The same telling lists them, reads them from settings, and checks these; the
-/// program makes its options of it, and a record's command (`CommandLine::options`).
+/// The options of a part. Each is declared once, with the member that holds it; the member's
+/// initial value is the default. The one declaration lists the options, reads them from settings
+/// and checks these; the program makes its own options and a record's command of it
+/// (`CommandLine::options`).
 ///
 ///     struct SgdOptions {
 ///       double learning_rate = 0.01;
@@ -74,7 +77,7 @@ class OptionList {
  public:
   explicit OptionList(const Settings& settings = {}) : settings_(settings) {}
 
-  /// Each returns what it told, until the next is told: `.flag = "batch"`.
+  /// Each returns the added option, valid until the next `add`: `.flag = "batch"`.
   /// Throws: OptionError for text that is not of the type, or a value out of range.
   Option& add(std::string name, double& value, std::string help, OptionRange range = {});
   Option& add(std::string name, int& value, std::string help, OptionRange range = {});
@@ -82,7 +85,7 @@ class OptionList {
   Option& add(std::string name, std::uint64_t& value, std::string help);
   Option& add(std::string name, bool& value, std::string help);
   Option& add(std::string name, std::string& value, std::string help, const OptionText& text = {});
-  /// Texts between commas.
+  /// Texts, separated by commas.
   Option& add(std::string name, std::vector<std::string>& values, std::string help,
               const OptionText& text = {});
   /// `words` are the enumerators' names, in their order, from 0.
@@ -94,27 +97,27 @@ class OptionList {
         choose(std::move(name), static_cast<std::size_t>(value), std::move(help), words));
     return options_.back();
   }
-  /// `kind` is the word for what is chosen: "all-reduce".
+  /// `kind` names the chosen entry in messages: "all-reduce".
   Option& add(std::string name, EntryChoice& value, std::string help, std::string kind);
-  /// Numbers between commas: "0.485,0.456,0.406"; the range holds for each.
+  /// Numbers, separated by commas: "0.485,0.456,0.406"; the range holds for each.
   Option& add(std::string name, std::vector<double>& values, std::string help,
               OptionRange range = {});
   Option& add(std::string name, std::vector<std::int64_t>& values, std::string help,
               OptionRange range = {});
-  /// Entries one after another: "decode,flip" where none has settings, and a recipe's list, in
-  /// which each is a name or a map with its name and its settings. `kind` is the word for one.
+  /// A sequence of entries: "decode,flip" if none has settings, or a recipe's list, in which each
+  /// is a name or a map with its name and its settings. `kind` names one of them in messages.
   Option& add(std::string name, std::vector<EntryChoice>& values, std::string help,
               std::string kind);
 
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
-  /// A real number that was told, where it is kept.
+  /// An added real number, and where it is kept.
   struct Number {
     std::string name;
     double* value;
     OptionRange range;
   };
   [[nodiscard]] const std::vector<Number>& numbers() const { return numbers_; }
-  /// Throws: NotFound for a setting that is none of the options, with the nearest one.
+  /// Throws: NotFound for a setting without an option, with the nearest one.
   void expect_all_known() const;
 
  private:
@@ -133,7 +136,7 @@ class OptionList {
   std::vector<std::string> choices_;  // names of options that have settings below them
 };
 
-/// Options as their defaults say: those of the type, or of the `options` that are given.
+/// Options with the type's defaults, or with those of the given `options`.
 template <class Options>
 [[nodiscard]] std::vector<Option> options_of(Options options = Options()) {
   OptionList list;
@@ -141,7 +144,7 @@ template <class Options>
   return list.options();
 }
 
-/// Throws: NotFound for a setting that is none of the options; ValueError.
+/// Throws: NotFound for a setting without an option; ValueError.
 template <class Options>
 [[nodiscard]] Options read_options(const Settings& settings, Options options = Options()) {
   OptionList list(settings);
@@ -150,7 +153,7 @@ template <class Options>
   return options;
 }
 
-/// Reads the options that several parts share, and leaves the other settings to their owner.
+/// Reads the options that several parts share; ignores the other settings.
 /// Throws: ValueError.
 template <class Options>
 [[nodiscard]] Options read_shared_options(const Settings& settings) {

@@ -17,7 +17,7 @@ struct PlotAxis {
   std::string label = {};  ///< "time"
   std::string unit = {};   ///< SI unit without prefix, which drawing chooses; "1" or empty: none
   Scale scale = Scale::linear;
-  std::vector<std::string> names = {};  ///< of the whole numbers from 0, on their ticks
+  std::vector<std::string> names = {};  ///< tick labels of the integers from 0
 };
 
 struct PlotPoint {

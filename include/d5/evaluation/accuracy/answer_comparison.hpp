@@ -11,8 +11,8 @@
 
 namespace d5 {
 
-/// Two runs over one data set, sample by sample: an accuracy that is equal may hide answers that
-/// are not. Right is a score of 0.5 or more.
+/// Two runs over one data set, compared sample by sample: equal accuracies may hide different
+/// answers. A score of 0.5 or more counts as right.
 struct AnswerComparison {
   /// A sample that one run has right and the other wrong.
   struct Flip {
@@ -20,17 +20,19 @@ struct AnswerComparison {
     std::string a, b;  ///< answers
     double score_a = 0, score_b = 0;
   };
-  std::int64_t samples = 0;                                    ///< that both answered
-  std::int64_t both = 0, only_a = 0, only_b = 0, neither = 0;  ///< right
-  std::int64_t same_answers = 0;                               ///< to the letter
-  std::int64_t not_in_both = 0;                                ///< samples that one alone answered
-  /// How likely flips would be as uneven if each were a's or b's with equal chance: exact,
+  std::int64_t samples = 0;  ///< samples answered by both
+  std::int64_t both = 0, only_a = 0, only_b = 0,
+               neither = 0;       ///< samples by the runs that answer right
+  std::int64_t same_answers = 0;  ///< identical answers
+  std::int64_t not_in_both = 0;   ///< samples answered by one run only
+  /// Probability of flips at least as uneven if each favoured a or b with equal chance: exact,
   /// two-sided.
   double p_value = 1;
-  /// By sample; of answers in a database the first ones alone, where `only_a` or `only_b` are more.
+  /// Sorted by sample. If the answers are in a database, `flips` holds only the first ones;
+  /// `only_a` and `only_b` count all.
   std::vector<Flip> flips = {};
 
-  /// Samples that one alone has right, of those in `flips`.
+  /// Samples in `flips` that only one run has right.
   [[nodiscard]] std::vector<std::int64_t> right_in_a_alone() const;
   [[nodiscard]] std::vector<std::int64_t> right_in_b_alone() const;
 };
@@ -41,7 +43,7 @@ struct AnswerComparison {
 [[nodiscard]] AnswerComparison compare_answers(std::span<const SampleAnswer> a,
                                                std::span<const SampleAnswer> b);
 
-/// A row: how many are right in both, in none, in one alone, and which these are.
+/// A row: numbers of samples right in both, in neither and in one run only, and which these are.
 struct NamedAnswerComparison {
   std::string name;
   AnswerComparison comparison;

@@ -7,12 +7,12 @@
 
 namespace d5 {
 
-/// What a pipeline answered for one sample of a data set, kept for whoever looks at what went
-/// wrong, or compares two runs sample by sample.
+/// A pipeline's answer for one sample of a data set, kept to inspect errors and to compare two runs
+/// sample by sample.
 struct SampleAnswer {
-  std::int64_t sample = 0;  ///< its number in the data set
-  std::string answer = {};  ///< as text: a label, or JSON where it is more
-  /// 1 is right, 0 is wrong, between them how nearly; NaN where nobody judged it.
+  std::int64_t sample = 0;  ///< number in the data set
+  std::string answer = {};  ///< text: a label, or JSON if it is more than that
+  /// 1 is right, 0 is wrong; values between are partly right; NaN: not judged.
   double score = std::numeric_limits<double>::quiet_NaN();
 };
 

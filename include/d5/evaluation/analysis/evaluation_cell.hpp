@@ -17,7 +17,7 @@ struct EvaluationCell {
   std::string run;  ///< name of the run
   std::string subject, framework, device, scenario, batch, threads;
   std::string trace_level;                  ///< empty: without a trace
-  std::vector<const Measurement*> records;  ///< of the given runs, which outlive it
+  std::vector<const Measurement*> records;  ///< records of the given runs, which outlive the cell
   const Measurement* accuracy =
       nullptr;  ///< accuracy of the model in the framework; null: not measured
   const Measurement* cold_start = nullptr;     ///< likewise

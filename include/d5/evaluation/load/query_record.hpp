@@ -8,23 +8,23 @@
 
 namespace d5 {
 
-/// What became of one sample that was asked for.
+/// The record of one queried sample.
 ///
-/// Units: nanoseconds on the monotonic clock, as `Trace::now_ns`; 0: it never was.
+/// Units: nanoseconds on the monotonic clock, like `Trace::now_ns`; 0: it never happened.
 struct QueryRecord {
-  std::int64_t id = 0;         ///< counted from 0 in the order of asking
-  std::int64_t sample = 0;     ///< of the data set
-  std::int32_t batch = 0;      ///< samples that were computed together with it, itself included
-  std::int64_t scheduled = 0;  ///< when it ought to be asked
-  std::int64_t issued = 0;     ///< when it was
-  std::int64_t begun = 0;      ///< when computing it began, as the system says
-  std::int64_t ended = 0;      ///< when the answer was there, on the asker's clock
-  /// Passed, or failed: a refusal, no answer in time.
+  std::int64_t id = 0;         ///< counted from 0 in the order of issue
+  std::int64_t sample = 0;     ///< number in the data set
+  std::int32_t batch = 0;      ///< size of the batch that it was computed in
+  std::int64_t scheduled = 0;  ///< scheduled time of issue
+  std::int64_t issued = 0;     ///< actual time of issue
+  std::int64_t begun = 0;      ///< start of its computation, as reported by the system
+  std::int64_t ended = 0;      ///< arrival of the answer, on the scenario's clock
+  /// Passed, or failed: refused, or not answered in time.
   Status status = Status::passed;
   bool operator==(const QueryRecord&) const = default;
 };
 
-/// An answer that was kept, for whoever judges it.
+/// A kept answer, to be judged later.
 struct KeptAnswer {
   std::int64_t id = 0, sample = 0;
   std::vector<std::byte> bytes = {};

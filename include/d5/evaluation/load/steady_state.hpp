@@ -7,16 +7,17 @@
 
 namespace d5 {
 
-/// Where a series, such as latencies in the order of asking, has settled: the first sample after
-/// what the beginning disturbs; nothing if it does not settle before its middle.
+/// Index of the first sample after the initial transient of a series, such as latencies in the
+/// order of issue. Returns nullopt if the series does not settle before its middle.
 ///
-/// MSER-5: of means of five samples, those are left out without which the rest's mean is surest.
-/// Alone it calls up to 8 of 100 short series unsettled that are the same throughout, a queue's
-/// most often, so that the halves have to differ, too: by Welch's test of five batch means each,
-/// which is wrong once in a hundred. Where they do not, and for a series of fewer than 50, nothing
-/// can be told of a beginning: it is taken as settled from there. Source: White, "An Effective
-/// Truncation Heuristic for Bias Reduction in Simulation Output" (1997), with the batches of White,
-/// Cobb and Spratt (2000); `is_smaller_p_value` for Welch's.
+/// MSER-5: truncates the means of five samples where the standard error of the remaining mean is
+/// least. MSER-5 alone finds a transient in up to 8 of 100 short stationary series, most often of a
+/// queue. Therefore the halves must differ, too, by Welch's test on five batch means each (false
+/// positive rate 1%). A series whose halves do not differ, or of fewer than 50 samples, counts as
+/// settled from the start.
+///
+/// Source: White, "An Effective Truncation Heuristic for Bias Reduction in Simulation Output"
+/// (1997), with the batches of White, Cobb and Spratt (2000); `is_smaller_p_value` for Welch's.
 [[nodiscard]] std::optional<std::size_t> steady_from(std::span<const double> samples);
 
 }  // namespace d5

@@ -16,23 +16,23 @@
 
 namespace d5 {
 
-/// One sample that is asked for.
+/// A request for one sample.
 struct Query {
-  std::int64_t id = 0;  ///< of no other query of this process, so that late answers are told apart
+  std::int64_t id = 0;  ///< unique in this process, so that late answers can be recognised
   std::int64_t sample = 0;
 };
 
-/// What a system says to a query. When it ended whoever asks reads from its own clock.
+/// A system's answer to a query. The scenario reads the end time from its own clock.
 struct QueryAnswer {
   std::int64_t id = 0;
-  std::int64_t begun = 0;  ///< ns on the monotonic clock: when computing it began; 0: unknown
-  std::int32_t batch = 1;  ///< samples that were computed together
+  std::int64_t begun = 0;  ///< start of the computation, in ns on the monotonic clock; 0: unknown
+  std::int32_t batch = 1;  ///< number of samples computed together
   Status status = Status::passed;         ///< passed or failed
-  std::string_view reason = {};           ///< of a failure; read before the call returns
-  std::span<const std::byte> bytes = {};  ///< the answer itself; copied where it is kept
+  std::string_view reason = {};           ///< reason for a failure; read before the call returns
+  std::span<const std::byte> bytes = {};  ///< the answer itself; copied if it is kept
 };
 
-/// What a scenario asks: a model behind its pipeline, a server elsewhere, nothing at all.
+/// A system that a scenario queries: a model with its pipeline, a remote server, a null system.
 ///
 ///     class Echo final : public SystemUnderTest {
 ///      public:
@@ -43,28 +43,28 @@ struct QueryAnswer {
 ///       }
 ///     };
 ///
-/// One scenario drives it at a time. Thread safety: `complete` from any thread, during `issue` too;
-/// the rest is called by the scenario's thread.
+/// One scenario drives it at a time. Thread safety: `complete` may be called from any thread, also
+/// during `issue`; the scenario's thread calls all others.
 class SystemUnderTest {
  public:
   using Listener = std::function<void(std::span<const QueryAnswer>)>;
 
   virtual ~SystemUnderTest() = default;
   [[nodiscard]] virtual std::string name() const = 0;
-  /// How many there are: queries ask for 0 to one less.
+  /// Number of samples; queries request samples 0 to samples() - 1.
   [[nodiscard]] virtual std::int64_t samples() const = 0;
-  /// Before queries ask for these, outside the clock: what is slow to fetch is fetched here.
+  /// Loads samples before they are queried, outside the measured time.
   virtual void load(std::span<const std::int64_t> samples) { (void)samples; }
-  /// Those that `load` was told of are asked for no more.
+  /// Releases the samples of `load`; they are not queried again.
   virtual void unload() {}
-  /// Takes the queries, and answers each once with `complete`: before it returns, or later from a
-  /// thread of its own. An exception counts as a refusal of those that are not answered yet.
+  /// Accepts the queries and answers each once with `complete`: before it returns, or later from
+  /// its own thread. An exception counts as a refusal of all queries not answered yet.
   virtual void issue(std::span<const Query> queries) = 0;
-  /// Nothing more is asked for now: whoever waits for a fuller batch waits no longer.
+  /// Signals that no query follows for now: a system that waits for a fuller batch stops waiting.
   virtual void flush() {}
 
-  /// Who hears the answers, from now on; an empty function: nobody. The scenario calls it.
-  /// Returns once nobody is inside the listener before.
+  /// Sets the listener of all further answers; an empty function removes it. The scenario calls it.
+  /// Returns once no thread is inside the previous listener.
   void on_complete(Listener listener) {
     const std::unique_lock lock(mutex_);
     listener_ = std::move(listener);

@@ -27,8 +27,8 @@ struct EvaluationManifest : ManifestIdentity {
   std::vector<std::int64_t> batches = {1};
   std::vector<std::string> trace_levels = {"none"};
   std::int64_t repetitions = 1;
-  std::int64_t threads = 0;        ///< of all instances; 0: as many as the machine has cores
-  std::int64_t instances = 1;      ///< of the predictor, which share the threads
+  std::int64_t threads = 0;        ///< threads of all instances together; 0: one per core
+  std::int64_t instances = 1;      ///< instances of the predictor, which share the threads
   double longest_wait = 0;         ///< s that a query may wait for others to fill its batch
   std::int64_t stage_threads = 1;  ///< threads of each step before the network
   /// Minimum length of a scenario; both 0: as each needs for a verdict (`Scenario::usual_length`).

@@ -25,19 +25,19 @@ struct ManifestAsset {
 
 /// One input of a model, and the preprocessing from a data set's field to it.
 struct ModelInput {
-  std::string name;             ///< of the network's input
-  std::string field = "image";  ///< of the data set
+  std::string name;             ///< name of the network's input
+  std::string field = "image";  ///< field of the data set
   std::string modality = "image";
   std::string type = "float32";
-  std::vector<std::int64_t> shape = {};  ///< of one sample; 0: any
-  std::vector<EntryChoice> steps = {};   ///< of `sample_steps()`, in order
+  std::vector<std::int64_t> shape = {};  ///< shape of one sample; 0: any size
+  std::vector<EntryChoice> steps = {};   ///< steps from `sample_steps()`, in order
 
   void declare(ManifestFields& fields);
 };
 
 /// One output of a model.
 struct ModelOutput {
-  std::string name;  ///< of the network's output
+  std::string name;  ///< name of the network's output
   std::string modality = "scores";
   std::string type = "float32";
 
@@ -47,7 +47,7 @@ struct ModelOutput {
 /// An accuracy that the model's author or another source claims.
 struct AccuracyClaim {
   std::string dataset;  ///< NAME@VERSION
-  std::string measure;  ///< of `accuracy_measures()`
+  std::string measure;  ///< an entry of `accuracy_measures()`
   double value = 0;
   double tolerance = 0;  ///< allowed shortfall
   std::string source;    ///< who measured it, and how
@@ -67,7 +67,8 @@ struct ModelManifest : ManifestIdentity {
   std::vector<ManifestAsset> assets = {};  ///< the first is the network
   std::vector<ModelInput> inputs = {};
   std::vector<ModelOutput> outputs = {};
-  std::vector<EntryChoice> answer = {};  ///< of `answer_steps()`: from outputs to an answer
+  std::vector<EntryChoice> answer =
+      {};  ///< steps from `answer_steps()`, which turn outputs into an answer
   std::vector<AccuracyClaim> accuracy = {};
 
   void declare(ManifestFields& fields);

@@ -17,12 +17,12 @@ namespace d5 {
 /// One sample on its way through a pipeline.
 struct PipelineItem {
   std::int64_t sample = 0;
-  ValueMap fields = {};    ///< of the data set
-  ValueMap inputs = {};    ///< of the network, {1, ...}
-  ValueMap answer = {};    ///< the network's outputs of this sample, then what steps make of them
-  std::string fault = {};  ///< why it has no answer; the stages that follow leave it alone
+  ValueMap fields = {};    ///< fields of the data set
+  ValueMap inputs = {};    ///< inputs of the network, {1, ...}
+  ValueMap answer = {};    ///< the network's outputs for this sample, then the results of steps
+  std::string fault = {};  ///< reason for a missing answer; later stages skip the item
 
-  /// Does `work`, unless there is a fault already. An exception becomes the fault.
+  /// Calls `work`, unless there is a fault already. An exception becomes the fault.
   template <class Work>
   void attempt(const Work& work) {
     if (!fault.empty()) return;
@@ -36,22 +36,22 @@ struct PipelineItem {
   }
 };
 
-/// What is done with each item, on threads of its own.
+/// A stage that processes each item on its own threads.
 struct StreamStage {
   std::string name;
   int threads = 1;
-  /// Called by several threads at once, each with another item. What it throws becomes the item's
+  /// Called by several threads at once, each with a different item. An exception becomes the item's
   /// fault.
   std::function<void(PipelineItem&)> run;
 };
 
 struct PipelineOptions {
-  std::int64_t batch = 1;  ///< items that are predicted together; the last batch may be smaller
-  std::int64_t queue = 4;  ///< items that may wait before a stage; of predict a batch more
+  std::int64_t batch = 1;  ///< items per batch; the last batch may be smaller
+  std::int64_t queue = 4;  ///< limit of items in a stage's queue; predict's holds a batch more
   Interrupt interrupt = {};
 };
 
-/// What a stage did in one run.
+/// Statistics of one stage in one run.
 ///
 /// Units: seconds, summed over its threads.
 struct StageReport {
@@ -59,41 +59,41 @@ struct StageReport {
   int threads = 1;
   std::int64_t items = 0;
   double busy = 0;              ///< in the stage itself
-  double waited_for_input = 0;  ///< for the stage before
-  double waited_for_room = 0;   ///< for the stage behind
-  double mean_depth = 0;        ///< items in its queue when one was taken
+  double waited_for_input = 0;  ///< wait for the previous stage
+  double waited_for_room = 0;   ///< wait for the next stage
+  double mean_depth = 0;        ///< mean number of items in its queue when one was taken
   std::int64_t deepest = 0;
 };
 struct PipelineReport {
-  double seconds = 0;               ///< of the whole run
-  std::vector<StageReport> stages;  ///< in their order, "predict" among them
-  /// Seconds of the slowest stage, its work divided by its threads, over those of the run: how
-  /// nearly the pipeline is as fast as that.
+  double seconds = 0;               ///< time of the whole run
+  std::vector<StageReport> stages;  ///< in order, including "predict"
+  /// Busy time per thread of the slowest stage, divided by the time of the run: 1 if the pipeline
+  /// is as fast as its slowest stage.
   [[nodiscard]] double overlap() const;
 };
-/// A row a stage.
+/// A row per stage.
 [[nodiscard]] TextTable to_table(const PipelineReport& report, Format format);
 
-/// Stages behind each other, each with a bounded queue before it, around the calls that predict:
-/// these are made by the thread that calls `run`, so that what was opened there stays there.
+/// A sequence of stages before and after prediction, each with a bounded queue. The thread that
+/// calls `run` predicts, so that a predictor stays on the thread that opened it.
 ///
-/// The order is kept, and no result depends on the number of threads.
+/// The order of items is kept, and no result depends on the number of threads.
 ///
 ///     Pipeline pipeline({{"decode", 2, decode}}, predict, {{"top_k", 1, top_k}}, {.batch = 8});
 ///     const PipelineReport report = pipeline.run(samples, [&](PipelineItem& item) { ... });
 class Pipeline {
  public:
-  /// Answers a batch: gives `answer` of each item, whose `inputs` are there. What it throws is the
-  /// fault of all of them.
+  /// Predicts a batch: sets `answer` of each item from its `inputs`. An exception becomes the fault
+  /// of all items.
   using Predict = std::function<void(std::span<PipelineItem*> batch)>;
 
   /// Throws: ValueError for a stage without threads, a batch or a queue below 1.
   Pipeline(std::vector<StreamStage> before, Predict predict, std::vector<StreamStage> after,
            PipelineOptions options = {});
 
-  /// Sends the samples through. `on_answer` is called once an item, in their order, by a thread of
-  /// the pipeline's; what it throws ends the run and is thrown here.
-  /// Throws: Interrupted; Unsupported where the system makes no more threads.
+  /// Processes the samples. A thread of the pipeline calls `on_answer` once per item, in order; its
+  /// exceptions end the run and are rethrown here.
+  /// Throws: Interrupted; Unsupported if the system cannot create the threads.
   PipelineReport run(std::span<const std::int64_t> samples,
                      const std::function<void(PipelineItem&)>& on_answer);
 

@@ -24,7 +24,7 @@ namespace d5 {
 
 /// A framework of an evaluation.
 struct FixedFramework {
-  std::string word;                                           ///< of a predictor
+  std::string word;                                           ///< a word of `open_predictor`
   std::optional<FoundManifest<FrameworkManifest>> told = {};  ///< if a manifest names it
 };
 
@@ -60,7 +60,7 @@ struct EvaluateOptions {
       {};              ///< its id there, of `EvaluationSink::evaluation`: the caller's (`RunSink`)
   bool steps = false;  ///< a record per pipeline step, too: its time, its queue, its waits
   std::string command_options = {};  ///< at the end of every record's command
-  double price_per_hour = 0;         ///< of this machine, if no system's manifest has it
+  double price_per_hour = 0;         ///< price of this machine, if no system's manifest has it
   /// Runs each model and framework in a process of its own, with this time limit per piece: a crash
   /// or a hang is a failed record, and the next piece runs. By default everything runs in this
   /// process.

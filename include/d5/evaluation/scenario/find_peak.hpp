@@ -30,7 +30,7 @@ struct PeakStep {
   enum class Verdict { holds, misses, undecided };
   double rate = 0;
   std::int64_t queries = 0;
-  Estimate latency{};  ///< of the percentile; a query without an answer counts as infinite
+  Estimate latency{};  ///< latency of the percentile; a query without an answer counts as infinite
   Verdict verdict = Verdict::undecided;
   std::string reason = {};  ///< why a run misses, if not for its latency
   std::string doubt = {};   ///< why a run is mistrusted

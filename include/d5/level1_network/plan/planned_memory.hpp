@@ -48,7 +48,7 @@ struct PlannedMemory {
 /// Units: bytes, on the host.
 struct MemoryPrediction {
   std::size_t parameters = 0, constants = 0, inputs = 0;
-  std::size_t gradients = 0;  ///< of the parameters, if there is a loss
+  std::size_t gradients = 0;  ///< gradients of the parameters, if there is a loss
   std::size_t plan = 0;       ///< intermediate values, and outputs
 
   [[nodiscard]] std::size_t bytes() const {

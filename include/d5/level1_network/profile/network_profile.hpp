@@ -30,7 +30,7 @@ class NetworkProfile final : public Metric, public ExecutionEvent {
     std::string node;     ///< `StepInfo::path`
     std::string op_type;  ///< with its domain if that is not ONNX's: "com.example.Gelu"
     Pass pass = Pass::forward;
-    std::string framework;  ///< of the kernel
+    std::string framework;  ///< the kernel's framework
     Cost cost = {};         ///< forward cost per run of the network; empty for a backward step
     std::size_t memory = 0;
     std::size_t holder = kNone;  ///< the step whose graph contains it

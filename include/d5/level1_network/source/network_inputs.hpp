@@ -19,7 +19,7 @@ class GraphExecutor;
 /// may also come from NumPy's archives (.npz), which hold several by name.
 struct ValueFile {
   std::string name =
-      {};  ///< of an input's file, empty: the network's only one; the archive's names
+      {};  ///< name of the input; empty: the network's only input, or the names in an archive
   std::string path = {};
 };
 /// Parses words NAME=FILE.npy, NAME=FILE.pb or NAME=FILE.npz; FILE alone names an input's file too.
@@ -70,7 +70,8 @@ struct NetworkInputs {
                                            const GivenInputs& given = {}, std::uint64_t seed = 0);
 
 /// Draws the made part of `inputs` again, with the same shapes, by another seed and in one of the
-/// ways to draw (docs/reference/level1.md, "Inputs"); given values stay. Throws: as `network_inputs`.
+/// ways to draw (docs/reference/level1.md, "Inputs"); given values stay. Throws: as
+/// `network_inputs`.
 [[nodiscard]] ValueMap drawn_again(const Network& network, const NetworkInputs& inputs,
                                    std::uint64_t seed, std::size_t drawing = 0);
 

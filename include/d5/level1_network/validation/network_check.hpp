@@ -36,7 +36,7 @@ struct NetworkCheckOptions {
   double slower = 0;
   double reduce_seconds = 600;                                      ///< time limit
   std::function<void(const ReductionProgress&)> on_reduction = {};  ///< called after each try
-  Isolation isolation = {};  ///< of the tries of `reduce`: a crash or a hang is a difference
+  Isolation isolation = {};  ///< isolation of `reduce`'s tries: a crash or a hang is a difference
   Interrupt interrupt = {};
   std::function<void()> on_framework = {};  ///< called after each framework
   std::string command_options = {};         ///< end of every record's command

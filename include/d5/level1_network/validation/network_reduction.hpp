@@ -32,7 +32,7 @@ struct NetworkDifference {
 
 /// Progress of a reduction.
 struct ReductionProgress {
-  std::size_t nodes = 0;  ///< of the smallest network so far
+  std::size_t nodes = 0;  ///< nodes of the smallest network so far
   std::size_t tries = 0;
   double seconds = 0;
 };
@@ -41,13 +41,14 @@ struct ReductionProgress {
 struct ReducedNetwork {
   Network network{"nothing"};
   ValueMap inputs = {};
-  ValueMap expected = {};            ///< the reference's outputs, in float64 if it can
-  ValueMap answers = {};             ///< the subject's outputs; empty if there are none
-  ValueMap expected_gradients = {};  ///< of parameters, by name; only for a difference of gradients
-  ValueMap gradients = {};           ///< the subject's
-  NetworkDifference difference;      ///< of the reduced network; none: nothing was reduced
-  double size_before = 0;            ///< difference of the whole network
-  int differing_runs = 0;            ///< runs of the whole network, out of `runs`, that differed
+  ValueMap expected = {};  ///< the reference's outputs, in float64 if it can
+  ValueMap answers = {};   ///< the subject's outputs; empty if there are none
+  ValueMap expected_gradients =
+      {};                   ///< the reference's, by parameter; only for a difference of gradients
+  ValueMap gradients = {};  ///< the subject's
+  NetworkDifference difference;  ///< difference of the reduced network; none: nothing was reduced
+  double size_before = 0;        ///< difference of the whole network
+  int differing_runs = 0;        ///< runs of the whole network, out of `runs`, that differed
   int runs = 0;
   std::size_t nodes_before = 0;
   std::size_t tries = 0;

@@ -86,7 +86,7 @@ struct ConvertOptions {
                                    ///< 1
   std::int64_t shard_samples = 0;  ///< limit on the samples of a file
   std::size_t shard_bytes = 0;     ///< a file ends with the sample that reaches this size
-  Settings settings = {};          ///< of the container
+  Settings settings = {};          ///< settings of the container
   Draw draw = {};                  ///< seed and epoch of random steps
   bool shows_progress = false;     ///< on the standard error stream
   Interrupt interrupt = {};
@@ -97,7 +97,7 @@ struct ContainerFile {
   std::string path;
   std::int64_t samples = 0;
   std::size_t bytes = 0;
-  std::string sha256;  ///< of the whole file
+  std::string sha256;  ///< digest of the whole file
 };
 
 /// Writes all samples of `dataset`, in order, to the file `path` or to shards of it. Returns the

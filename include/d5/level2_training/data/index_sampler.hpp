@@ -18,7 +18,7 @@ struct BatchPlan;
 
 /// Batches of one epoch: sample indices in order.
 struct EpochOrder {
-  std::vector<std::int64_t> samples;  ///< of all batches, concatenated
+  std::vector<std::int64_t> samples;  ///< samples of all batches, concatenated
   std::vector<std::int64_t> ends;     ///< end of each batch in `samples`
 };
 
@@ -94,7 +94,7 @@ class IndexSampler : public Sampler {
   EpochOrder order_;
   std::vector<std::int64_t> draws_;       // `Draw::epoch` of each sample in the order, if they may
                                           // differ
-  std::vector<detail::BatchPlan> plans_;  // of this epoch, this rank's part
+  std::vector<detail::BatchPlan> plans_;  // this rank's batches of the epoch
   std::unique_ptr<detail::BatchLoader> loader_;  // made on demand
   std::shared_ptr<const Batch> given_;
 };

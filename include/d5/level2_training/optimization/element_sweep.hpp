@@ -44,7 +44,7 @@ struct ElementSweep {
   const void* gradient;
   void* value;
   std::array<void*, kMostSlots> slots = {};
-  float* master = nullptr;  ///< of a 16-bit value
+  float* master = nullptr;  ///< float32 master copy of a 16-bit value
   DType dtype;
   std::int64_t elements;
   std::size_t parameter;  ///< index in the network

@@ -100,7 +100,7 @@ class LocalGradients final : public GradientSource {
   std::string loss_;
   std::shared_ptr<LossWeight> loss_weight_;
   bool counted_ = true;
-  ValueMap no_outputs_;  // of an empty share
+  ValueMap no_outputs_;  // outputs of an empty share
   BatchFeed feed_;
   std::vector<Tensor> kept_;
   std::optional<bool> takes_factor_;  // property of the executor, once queried

@@ -82,7 +82,7 @@ class StepGraph {
   };
   std::unique_ptr<Network> network_;
   std::unique_ptr<GraphExecutor> executor_;
-  std::unique_ptr<Halves> halves_;  // of a step made by d5
+  std::unique_ptr<Halves> halves_;  // only for a step that d5 made
   std::unique_ptr<HyperParameters> hyper_parameters_;
   std::vector<std::shared_ptr<UpdateRule>> rules_;  // owners of the options in `hyper_parameters_`
   std::vector<Number> numbers_;
@@ -93,8 +93,8 @@ class StepGraph {
   Batch fed_;
 };
 
-/// Registers `d5.Update`, an optimizer's rule as an operator of every network (docs/reference/level2.md).
-/// `StepGraph` calls it; repeated calls have no effect.
+/// Registers `d5.Update`, an optimizer's rule as an operator of every network
+/// (docs/reference/level2.md). `StepGraph` calls it; repeated calls have no effect.
 void add_update_operator();
 
 }  // namespace d5

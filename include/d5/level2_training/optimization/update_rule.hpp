@@ -18,7 +18,7 @@ struct RuleParameter {
   const Tensor& gradient;
   Tensor& value;
   std::vector<Tensor*> slots;  ///< in the order of `UpdateRule::slots`
-  float* master = nullptr;     ///< of a 16-bit value
+  float* master = nullptr;     ///< float32 master copy of a 16-bit value
 };
 
 /// An optimizer's rule without the optimizer; the caller holds its state. Results are bitwise those

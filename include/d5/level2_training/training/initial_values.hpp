@@ -18,8 +18,8 @@ struct InitialValues {
 /// Result of loading a file's tensors into a network; names in order.
 struct TakenValues {
   std::vector<std::string> taken;
-  std::vector<std::string> left;    ///< of the network, unchanged: missing in the file
-  std::vector<std::string> unused;  ///< of the file: missing in the network
+  std::vector<std::string> left;    ///< the network's, unchanged: missing in the file
+  std::vector<std::string> unused;  ///< the file's: missing in the network
   /// Unchanged as well: "fc.weight: float32 10x84 in the file, float32 100x84 in the network".
   std::vector<std::string> differing;
 };

@@ -103,8 +103,8 @@ class Trainer {
   [[nodiscard]] std::int64_t epoch() const { return epoch_; }
   [[nodiscard]] std::int64_t batch() const {
     return batch_;
-  }                                                          ///< index of the next batch of this
-                                                             ///< epoch
+  }  ///< index of the next batch of this
+     ///< epoch
   [[nodiscard]] std::int64_t step() const { return step_; }  ///< batches since the beginning
   /// Times of the batch that `before_batch` or `after_batch` reports.
   [[nodiscard]] const BatchTimes& batch_times() const { return batch_times_; }
@@ -140,7 +140,7 @@ class Trainer {
   BatchTimes batch_times_;
   ValueMap metric_state_;  // metrics' state from a checkpoint, until they are added
   std::int64_t epoch_ = 0, step_ = 0, batch_ = 0, saved_step_ = -1;
-  Interrupt interrupt_;  // of the current run
+  Interrupt interrupt_;  // the current run's
   bool interrupted_ = false, stop_ = false, running_ = false;
   std::shared_ptr<detail::MachineWatch> watch_;  // since the beginning of the first run
 };

@@ -26,7 +26,7 @@ struct Divergence {
     std::vector<double> l2 = {}, largest = {};
   };
   std::vector<OfParameter> parameters;
-  double epsilon = 0;  ///< of the least precise element type
+  double epsilon = 0;  ///< machine epsilon of the least precise element type
 
   /// The largest difference over all parameters, after each step.
   [[nodiscard]] std::vector<double> largest() const;

@@ -43,8 +43,8 @@ struct NetworkDescription {
   /// star: one non-blocking switch; memory: the shared memory of one machine; others: SimGrid's.
   std::string topology = "star";
   Settings topology_options;  ///< further options of the topology: "levels", "down" ...
-  NetworkFigure latency;      ///< of the first byte, host to host
-  NetworkFigure bandwidth;    ///< of a host's port
+  NetworkFigure latency;      ///< latency of the first byte, host to host
+  NetworkFigure bandwidth;    ///< bandwidth of a host's port
   NetworkFigure overhead;     ///< CPU overhead per message at each end (LogGP's o); 0: none
   /// Bandwidth at which the processor copies a message at each end; 0: no copy.
   NetworkFigure end_bandwidth;

@@ -34,7 +34,7 @@ struct SingleSetting {
   std::string setting;
   double mean_loss = 0;   ///< 1 - geometric mean of its throughput relative to the best of each row
   double worst_loss = 0;  ///< loss in its worst row
-  std::string worst = {};     ///< that row: "AlexNet 64"
+  std::string worst = {};     ///< name of that row: "AlexNet 64"
   std::size_t rows = 0;       ///< number of rows in which it was measured
   std::size_t best_rows = 0;  ///< number of rows in which no setting is faster
 };

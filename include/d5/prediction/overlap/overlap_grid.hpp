@@ -17,7 +17,7 @@ struct OverlapCell {
   std::int64_t batch = 0;
   std::string setting;            ///< "2x256", "threads=1 buckets=25MiB"
   double throughput = 0;          ///< samples/s
-  Interval interval{kNan, kNan};  ///< of the throughput; NaN: unknown
+  Interval interval{kNan, kNan};  ///< interval of the throughput; NaN: unknown
   /// Throughput relative to the base, if the two were measured in pairs.
   std::optional<Estimate> gain = {};
 

@@ -54,7 +54,7 @@ struct TrainingProfile {
   int threads = 0;
   int copies = 1;                                   ///< concurrent copies; samples are of all
   std::map<std::string, std::string> machine = {};  ///< `machine_words`; empty: from costs
-  RankRates rates = {};                             ///< of sums and copies, with all copies running
+  RankRates rates = {};  ///< rates of sums and memory copies while all `copies` run
   std::vector<Parameter> parameters = {};    ///< in the order in which their gradients become final
   std::vector<Piece> pieces = {};            ///< in execution order
   std::vector<Times> batches = {};           ///< by batch size

@@ -24,7 +24,7 @@ enum class SimulatedProgressRule { poll, thread };
 struct SimulationOptions {
   EntryChoice model{"ports"};  ///< from `simulated_networks()`
   std::int64_t eager_bytes = std::int64_t{64} << 10;
-  RankRates rates = {};  ///< of sums and copies; 0: free
+  RankRates rates = {};  ///< rates of sums and memory copies; 0: free
   SimulatedProgressRule progress = SimulatedProgressRule::poll;
   double most_wall_seconds = 0;  ///< limit of real time; 0: none
   std::int64_t most_bytes = 0;   ///< limit of memory; 0: `memory_budget()`

@@ -21,7 +21,7 @@ struct TimedStep {
   };
   double forward = 0;
   std::vector<Gradient> gradients;  ///< in the order in which they are final
-  double rest = 0;                  ///< of backward, after the last gradient
+  double rest = 0;                  ///< rest of backward, after the last gradient
   /// Factors on all times, one for each step, cyclic; empty: 1.
   std::vector<double> factors = {};
   [[nodiscard]] double seconds() const;

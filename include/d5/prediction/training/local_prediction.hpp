@@ -20,7 +20,7 @@ struct LocalRanks {
   std::function<NetworkDescription(int)> network;  ///< by number of ranks
   /// Times of training steps in one launch, in s. Empty: not measured.
   std::function<std::vector<double>(int ranks, int launch)> steps;
-  std::function<Timeline(int)> timeline;  ///< of a few more steps, with spans "step"
+  std::function<Timeline(int)> timeline;  ///< timeline of a few more steps, with spans "step"
   /// Launches for each number of ranks. With several launches the median of each is one sample,
   /// because processes differ more than steps; with one launch each step is a sample.
   int launches = 1;

@@ -51,7 +51,7 @@ struct SimulatedTraining {
   /// the exchange is hidden completely. Source: PerfEstimator's alpha.
   double alpha = 1;
   std::int64_t bytes_sent = 0;       ///< by rank 0 per step
-  std::vector<SimulatedStep> steps;  ///< of rank 0, the first included
+  std::vector<SimulatedStep> steps;  ///< rank 0's steps, including the first
   SimulationReport report;
 };
 

@@ -14,7 +14,7 @@ namespace d5 {
 
 struct AgentOptions {
   std::string server;      ///< HOST:PORT of its `AgentLink`
-  std::string token = {};  ///< of the role admin, if the server requires one
+  std::string token = {};  ///< token of the role admin, if the server requires one
   std::string authorities =
       {};                 ///< PEM file of authorities for the server's certificate; turns TLS on
   AgentFacts facts = {};  ///< `own_facts`; its `parallel` is the number of evaluations at once

@@ -22,7 +22,7 @@ class AccessTokens {
     std::string name;  ///< name of its owner
     ServingRole role = ServingRole::view;
     std::string added;   ///< ISO 8601, UTC
-    std::string sha256;  ///< of the token
+    std::string sha256;  ///< digest of the token
     bool operator==(const Token&) const = default;
   };
 

@@ -44,10 +44,10 @@ class HttpHeaders {
 /// An HTTP/1.1 request. Texts from the address are decoded, and UTF-8.
 struct HttpRequest {
   std::string method = "GET";
-  std::string path = "/";                              ///< "/v1/jobs/3f9a"
-  std::vector<std::string> segments = {};              ///< of the path: "v1", "jobs", "3f9a"
-  std::map<std::string, std::string> query = {};       ///< "state" -> "queued"
-  std::map<std::string, std::string> parameters = {};  ///< of the route: "id" -> "3f9a"
+  std::string path = "/";                         ///< "/v1/jobs/3f9a"
+  std::vector<std::string> segments = {};         ///< segments of the path: "v1", "jobs", "3f9a"
+  std::map<std::string, std::string> query = {};  ///< "state" -> "queued"
+  std::map<std::string, std::string> parameters = {};  ///< parameters of the route: "id" -> "3f9a"
   HttpHeaders headers = {};
   std::string body = {};
   std::string peer = {};  ///< address of the caller

@@ -12,8 +12,8 @@ namespace d5 {
 
 struct InferenceOptions {
   std::string framework = "reference";  ///< a word of `open_predictor`
-  int threads = 0;                      ///< of each instance; 0: the instances share d5's
-  ServedOptions served = {};            ///< of each model
+  int threads = 0;                      ///< threads of each instance; 0: the instances share d5's
+  ServedOptions served = {};            ///< options of each model
   bool catalogue = true;                ///< open models of the catalogue on their first request
   /// A command that calls `answer_alone`: each instance is a process of its own, so that a crash, a
   /// hang or exhausted memory fails only its requests; then it is restarted. Empty: instances run

@@ -16,7 +16,7 @@ struct InferenceServiceOptions {
   std::string key = {};          ///< PEM file
   std::string tokens = {};       ///< file of `AccessTokens`; empty: everyone may use it
   std::size_t most_message_bytes = std::size_t{64} << 20;
-  int most_threads = 64;  ///< that answer at once
+  int most_threads = 64;  ///< threads that answer concurrently
 };
 
 /// Serves the Open Inference Protocol over gRPC (inference.GRPCInferenceService), like the routes

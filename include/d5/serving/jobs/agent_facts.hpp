@@ -13,7 +13,7 @@ namespace d5 {
 struct AgentFacts {
   struct Framework {
     std::string version = {};
-    std::string sha256 = {};  ///< of its plug-in; empty if it is linked in
+    std::string sha256 = {};  ///< digest of its plug-in; empty if it is linked in
     bool operator==(const Framework&) const = default;
   };
   std::string name = {};  ///< unique among the server's agents

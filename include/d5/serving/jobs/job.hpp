@@ -35,7 +35,7 @@ struct JobConstraints {
 /// A submitted evaluation.
 struct JobRequest {
   std::string manifest;    ///< canonical, self-contained JSON (`FixedEvaluation`)
-  std::string key = {};    ///< of the evaluation; empty: the SHA-256 of `manifest`
+  std::string key = {};    ///< key of the evaluation; empty: the SHA-256 of `manifest`
   std::string on = "one";  ///< number of agents: "one", a number, or "all" that fit now
   JobConstraints constraints = {};
   std::int64_t priority = 0;  ///< higher ones run first
@@ -78,7 +78,7 @@ struct JobEvent {
   std::int64_t number = 0;
   std::string time;  ///< ISO 8601, UTC
   std::string job;
-  JobState state = JobState::queued;  ///< of the job, from then on
+  JobState state = JobState::queued;  ///< state of the job from then on
   std::int64_t part = -1;             ///< -1: the job as a whole
   JobState part_state = JobState::queued;
   std::string agent = {}, text = {};

@@ -34,7 +34,7 @@ struct SubmittedJob {
 
 struct JobFilter {
   std::vector<JobState> states = {};  ///< empty: any
-  std::string key = {};               ///< of the evaluation, or its beginning
+  std::string key = {};               ///< key of the evaluation, or its prefix
 };
 struct JobPage {
   std::vector<Job> items;  ///< newest first

@@ -12,13 +12,14 @@ namespace d5 {
 
 /// A request for agents.
 struct AgentLaunch {
-  std::vector<std::string> command;  ///< of one agent: the program, "agent", "run", and its options
+  std::vector<std::string>
+      command;  ///< command of one agent: the program, "agent", "run", and its options
   int agents = 1;
 };
 
 /// The launched agents, for people.
 struct LaunchedAgents {
-  std::vector<std::string> ids;  ///< of jobs, of processes
+  std::vector<std::string> ids;  ///< ids of jobs or processes
   std::string watch, end;        ///< shell commands
 };
 
