@@ -155,15 +155,15 @@ void print(const std::string& title, const std::vector<Storage>& storages,
 }  // namespace
 
 int main(int argc, char** argv) {
-  benchmarks::CommandLine line("The time of a batch of photographs, by how they are kept.");
+  benchmarks::CommandLine line("Time of a batch of photographs by storage format.");
   MeasureOptions options;
   std::vector<std::int64_t> sizes{1, 128};
   int threads = 0;
   bool encoded = false;
-  line.add("--samples", &options.samples, "of each cell of the table");
-  line.add("--batch", &sizes, "sizes");
-  line.add("--loader-threads", &threads, "that read ahead");
-  line.add("--encoded", &encoded, "read alone, without decoding");
+  line.add("--samples", &options.samples, "samples per cell of the table");
+  line.add("--batch", &sizes, "batch sizes");
+  line.add("--loader-threads", &threads, "threads that read ahead");
+  line.add("--encoded", &encoded, "only read, without decoding");
   if (const auto status = line.parse(argc, argv)) return *status;
   if (testing::photographs().empty()) {
     fmt::print(stderr, "bench_dataset_latency: needs D5_DATA_DIR with imagenet-sample\n");

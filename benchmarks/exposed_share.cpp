@@ -142,13 +142,12 @@ void print(const std::vector<Contestant>& all) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  benchmarks::CommandLine line(
-      "The share of a training step that waits for gradients of other ranks.");
+  benchmarks::CommandLine line("Share of a training step that waits for gradients of other ranks.");
   Options options;
-  line.add("--model", &options.model, "a network of 'd5 list networks'");
-  line.add("--framework", &options.framework, "that computes");
-  line.add("--batch", &options.batch, "samples of each rank");
-  line.add("--samples", &options.samples, "of each contestant");
+  line.add("--model", &options.model, "network of 'd5 list networks'");
+  line.add("--framework", &options.framework, "framework of the network");
+  line.add("--batch", &options.batch, "samples per rank");
+  line.add("--samples", &options.samples, "samples per contestant");
   if (const auto status = line.parse(argc, argv)) return *status;
 
   share_threads();

@@ -97,14 +97,13 @@ void print(const std::vector<Contestant>& all, double bound_seconds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  benchmarks::CommandLine line(
-      "The time to sum 25 million gradients over the ranks of one machine.");
+  benchmarks::CommandLine line("Time to sum 25 million gradients over the ranks of one machine.");
   int samples = 15;
   std::vector<std::string> names;
   bool plain = false;
-  line.add("--samples", &samples, "of each contestant");
-  line.add("--algorithms", &names, "all where none is named");
-  line.add("--plain", &plain, "NAME SECONDS... a line, for other programs");
+  line.add("--samples", &samples, "samples per contestant");
+  line.add("--algorithms", &names, "all-reduce algorithms; default: all");
+  line.add("--plain", &plain, "output lines NAME SECONDS..., for other programs");
   if (const auto status = line.parse(argc, argv)) return *status;
 
   const int n = world()->size(), rank = world()->rank();

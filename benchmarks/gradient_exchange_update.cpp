@@ -163,14 +163,13 @@ void print(const std::vector<Contestant>& all) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  benchmarks::CommandLine line(
-      "The time of a step after backpropagation, of 25 million gradients.");
+  benchmarks::CommandLine line("Time of a step after backpropagation, with 25 million gradients.");
   int samples = 15;
   std::string algorithm = "node_memory";
   bool plain = false;
-  line.add("--samples", &samples, "of each contestant");
-  line.add("--all-reduce", &algorithm, "that sums the gradients");
-  line.add("--plain", &plain, "NAME SECONDS... a line, for other programs");
+  line.add("--samples", &samples, "samples per contestant");
+  line.add("--all-reduce", &algorithm, "all-reduce that sums the gradients");
+  line.add("--plain", &plain, "output lines NAME SECONDS..., for other programs");
   if (const auto status = line.parse(argc, argv)) return *status;
 
   set_threads(1);

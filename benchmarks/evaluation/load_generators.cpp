@@ -142,9 +142,9 @@ void print_adapter(int rounds, std::int64_t queries) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  benchmarks::CommandLine line("How fast queries are asked, and how late.");
+  benchmarks::CommandLine line("Rate and delay of queries by load generator.");
   int rounds = 15;
-  line.add("--rounds", &rounds, "runs of each");
+  line.add("--rounds", &rounds, "runs of each generator");
   if (const auto status = line.parse(argc, argv)) return *status;
 
   print_rate("offline: batched, 1,000 samples a query", rounds, "batched", {{"batch", 1000}}, 2000);

@@ -238,7 +238,7 @@ InferenceModel::Port InferenceModel::port_of(const std::vector<ov::Output<const 
 
 void InferenceModel::run(std::span<const Value* const> inputs, std::span<Value* const> outputs) {
   try {
-    // By index, because an input that is an output, too, is one tensor with both names.
+    // Sets inputs by index, because an input that is also an output is one tensor with both names.
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const Tensor& tensor = inputs[i]->tensor();
       if (!inputs_[i].index || !is_new(inputs_[i].data, tensor)) continue;

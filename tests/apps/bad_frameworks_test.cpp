@@ -141,7 +141,7 @@ TEST_CASE("a crash is cut down to the node that brings it, and the program lives
   CHECK_THAT(quiet.err, !Contains("left after"));
   CHECK(run_d5("net check lenet --slower 2").status == 2);
   CHECK_THAT(run_d5("net check lenet --reduce " + folder.path().string()).err,
-             Contains("holds no reduction to go on with"));
+             Contains("holds no reduction to continue"));
 }
 
 TEST_CASE("a case is cut down to the smallest, which is said as a command") {

@@ -41,7 +41,7 @@ memory::desc in_rows(const d5::Tensor& tensor) {
 
 /// The tensor's own memory.
 memory rows(d5::Tensor& tensor) { return {in_rows(tensor), processor(), tensor.raw()}; }
-/// As its transpose.
+/// The transpose of the tensor's own memory.
 memory turned(d5::Tensor& tensor) {
   return {in_rows(tensor).permute_axes({1, 0}), processor(), tensor.raw()};
 }

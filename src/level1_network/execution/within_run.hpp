@@ -10,8 +10,8 @@ namespace d5 {
 inline void expect_no_run(bool within) {
   if (!within) return;
   throw ValueError(
-      "an executor cannot start a run within its own run, from a hook or an operator; wait until "
-      "that has ended, or make another executor of the network");
+      "an executor cannot start a run within its own run, from a hook or an operator; wait for its "
+      "end, or make another executor of the network");
 }
 
 /// Marks an executor's run as long as it lives. Throws: as `expect_no_run`.

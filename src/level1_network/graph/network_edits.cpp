@@ -105,8 +105,8 @@ void Network::insert_node(const std::string& tensor, onnx::Node node) {
   const auto reads = read_names(node);
   if (output.empty() || std::ranges::find(reads, tensor) == reads.end()) {
     throw ValueError(
-        fmt::format("{} cannot be inserted after '{}': it must read that tensor, and write the one "
-                    "that is read instead",
+        fmt::format("{} cannot be inserted after '{}': it must read that tensor, and write its "
+                    "replacement",
                     onnx::describe(node), printable(tensor)));
   }
   State next = *state_;

@@ -29,8 +29,8 @@ struct Inference {
   KnownValues values = {};   ///< the same in each run, and small
   std::string refusal = {};  ///< from the first node whose rule rejects these sizes; empty: none
 };
-/// As `infer_values`; `values` are known values of inputs. If they decide the branch of an If,
-/// values in that branch are inferred, too.
+/// Infers like `infer_values`; `values` are known values of inputs. If they decide the branch of an
+/// If, values in that branch are inferred, too.
 [[nodiscard]] Inference infer_graph(const onnx::Graph& graph, ValueDescs known,
                                     KnownValues values = {});
 /// Only the refusal; inference stops there.

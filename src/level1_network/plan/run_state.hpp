@@ -19,7 +19,8 @@ namespace d5 {
 class ExecutionEvent;
 class NestedGraph;
 
-/// As `onnx::describe`, for a node in a nested graph: "Conv 'If_0/then_branch/Conv_3'".
+/// Does the same as `onnx::describe` for a node in a nested graph: "Conv
+/// 'If_0/then_branch/Conv_3'".
 [[nodiscard]] std::string describe(const onnx::Node& node, std::string_view path);
 
 /// State shared by all plans of one executor, including nested graphs.

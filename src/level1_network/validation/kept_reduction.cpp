@@ -79,8 +79,7 @@ void expect_own_folder(const std::string& folder) {
   if (!fs::exists(folder, ignored)) return;
   if (fs::is_regular_file(fs::path(folder) / kReductionJournal, ignored)) return;
   throw IoError(
-      fmt::format("folder '{}' is there already, and holds no reduction to go on with: name one "
-                  "that is not, or "
+      fmt::format("folder '{}' exists, and holds no reduction to continue: name a new folder, or "
                   "remove it",
                   printable(folder)));
 }

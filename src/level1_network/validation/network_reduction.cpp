@@ -49,8 +49,8 @@ class Reduction {
   ReducedNetwork run() {
     if (draws_random_numbers(result_.network.graph())) {
       throw ValueError(fmt::format(
-          "network '{}' draws random numbers, which differ in every framework: replace the nodes "
-          "that draw by what they drew, or see 'd5 net check --by-node'",
+          "network '{}' draws random numbers, which differ in every framework: replace its random "
+          "nodes by constants, or see 'd5 net check --by-node'",
           printable(result_.network.name())));
     }
     if (!go_on()) look_at_the_whole();

@@ -89,7 +89,7 @@ class FiniteDifferences {
             std::fabs((right - middle_) / above - (middle_ - left) / below),
             kRoundings * kEpsilon * std::fabs(middle_) / step};
   }
-  /// As backpropagation computes it.
+  /// The loss as backpropagation computes it.
   double loss() {
     const auto batch = executor_->forward(inputs_, {loss_});
     return detail::to_float64(batch->outputs().at(loss_).tensor()).item<double>();

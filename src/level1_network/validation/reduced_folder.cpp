@@ -213,8 +213,8 @@ void save_reduced(const ReducedNetwork& reduced, const std::string& word,
                   const std::string& folder) {
   std::error_code error;
   if (fs::exists(folder, error)) {
-    throw IoError(fmt::format("folder '{}' is there already: name one that is not, or remove it",
-                              printable(folder)));
+    throw IoError(
+        fmt::format("folder '{}' exists: name a new folder, or remove it", printable(folder)));
   }
   std::string version;
   try {

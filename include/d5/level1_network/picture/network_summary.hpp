@@ -51,7 +51,7 @@ struct NetworkSummary {
 /// Throws: as `input_descs`; what operators throw for shapes that do not fit.
 [[nodiscard]] NetworkSummary summarise(const Network& network, const OpenSizes& sizes = {});
 
-/// How to group nodes; layers as in `profile_records`.
+/// Grouping of nodes; layers as in `profile_records`.
 enum class SummaryBy { node, layer, operator_type };
 /// Name of the part that contains a node.
 [[nodiscard]] std::string part_name(const NetworkSummary::Part& node, SummaryBy by);

@@ -15,9 +15,9 @@ namespace d5 {
 
 /// Profile of an executor's runs: the time of each step.
 ///
-/// As a metric it is "profiled_time": whole runs with the clock read around every step. The
-/// difference from the metric "time" is the cost of profiling. On a device it waits for each step.
-/// Only the first run, which discovers the steps, allocates, outside the clock.
+/// The metric is "profiled_time": whole runs with the clock read around every step. The difference
+/// from the metric "time" is the cost of profiling. On a device it waits for each step. Only the
+/// first run, which discovers the steps, allocates, outside the clock.
 ///
 ///     auto profile = std::make_shared<NetworkProfile>();
 ///     const auto results = measure({subject}, {"time", [&] { return profile; }});

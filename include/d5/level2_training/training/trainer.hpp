@@ -101,10 +101,8 @@ class Trainer {
   /// See `RankAgreement`.
   [[nodiscard]] int ranks_of_model() const;
   [[nodiscard]] std::int64_t epoch() const { return epoch_; }
-  [[nodiscard]] std::int64_t batch() const {
-    return batch_;
-  }  ///< index of the next batch of this
-     ///< epoch
+  /// Index of the next batch of this epoch.
+  [[nodiscard]] std::int64_t batch() const { return batch_; }
   [[nodiscard]] std::int64_t step() const { return step_; }  ///< batches since the beginning
   /// Times of the batch that `before_batch` or `after_batch` reports.
   [[nodiscard]] const BatchTimes& batch_times() const { return batch_times_; }

@@ -145,9 +145,9 @@ Origin mnist_origin(const IdxSet& set, const MnistOptions& options, const Interr
   }
   if (options.subset == Subset::whole) {
     throw NotFound(
-        "dataset mnist: the whole set is asked for, but no folder is known; 'd5 data fetch mnist' "
-        "or download=true fetches it, data=DIR or D5_DATA_DIR, the folder above 'mnist', says "
-        "where it is");
+        "dataset mnist: the whole set is requested, but no folder is known; 'd5 data fetch mnist' "
+        "or download=true fetches it; data=DIR, or D5_DATA_DIR for the folder above 'mnist', sets "
+        "its place");
   }
   return {carried_file("data/mnist-sample"), "the sample that d5 carries"};
 }

@@ -43,13 +43,13 @@ void fetch_file(const Download& what, const PublishedFile& file, const std::stri
 
 /// Instructions for users without a network.
 std::string by_hand(const std::string& name, const PublishedData& data, const std::string& folder) {
-  std::string text = fmt::format(
-      "where there is no network, put these files into '{}' and ask 'd5 data verify {}':",
-      printable(folder), name);
+  std::string text =
+      fmt::format("without a network, put these files into '{}' and run 'd5 data verify {}':",
+                  printable(folder), name);
   for (const auto& file : data.files) {
-    text +=
-        fmt::format("\n  {} ({} bytes, SHA-256 {}{})", file.name, file.bytes,
-                    file.sum_of == Download::Sum::content ? "of what is packed " : "", file.sha256);
+    text += fmt::format("\n  {} ({} bytes, SHA-256 {}{})", file.name, file.bytes,
+                        file.sum_of == Download::Sum::content ? "of the uncompressed content " : "",
+                        file.sha256);
   }
   return text;
 }

@@ -36,11 +36,10 @@ Batch cut(const Batch& batch, std::int64_t first, std::int64_t size) {
   for (const auto& [name, value] : batch.values) {
     const bool is_whole = value.is_tensor() && value.tensor().shape().rank() == 0;
     if (!is_whole && (!value.is_tensor() || value.tensor().shape()[0] != batch.size)) {
-      throw ShapeError(
-          fmt::format("accumulate: field '{}' is {} in a batch of {} samples; expected these in "
-                      "dimension 0, so "
-                      "that it can be cut",
-                      printable(name), to_string(value.desc()), batch.size));
+      throw ShapeError(fmt::format(
+          "accumulate: field '{}' is {} in a batch of {} samples; expected the samples in "
+          "dimension 0, which is split",
+          printable(name), to_string(value.desc()), batch.size));
     }
     piece.values[name] = is_whole ? value : Value(value.tensor().slice(first, first + size));
   }
