@@ -32,7 +32,8 @@ namespace {
 
 /// Printed by `d5` alone: first steps.
 constexpr const char* kFirstSteps =
-    R"(d5 benchmarks and validates deep learning: operators, networks, training, clusters, services. First steps:
+    R"(d5 benchmarks and validates deep learning: operators, networks, training, clusters, services.
+First steps:
 
   d5 op check "Conv 2x3x9x9 4x3x3x3"               validate an operator and its gradient
   d5 op bench "Gemm 64x64 64x64" --framework all   compare its speed in each framework

@@ -37,8 +37,8 @@ void RankOptions::declare(OptionList& options) {
               {.placeholder = "LATENCY,BANDWIDTH",
                .read = [](const std::string& text) { return to_string(wire_of(text)); }});
   options.add("progress", progress,
-              "who advances collectives while a rank computes: poll, the rank itself now and then; "
-              "thread, a thread of its own",
+              "method of advancing collectives while a rank computes: poll, by the rank itself now "
+              "and then; thread, by a thread of its own",
               {"poll", "thread"});
   options.add("check_calls", check_calls,
               "compare each collective between the ranks before it begins");

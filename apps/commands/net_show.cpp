@@ -207,9 +207,8 @@ void register_net_show(app::Program& program) {
                                                {"layer", SummaryBy::layer},
                                                {"operator", SummaryBy::operator_type}};
   command
-      .add_option(
-          "--by", options->by,
-          "what a row stands for (usually a node; for large networks a layer, by the nodes' names)")
+      .add_option("--by", options->by,
+                  "kind of rows (by default nodes; for large networks layers, by the nodes' names)")
       ->transform(app::one_of(parts))
       ->option_text("node|layer|operator");
   command.add_flag(

@@ -98,7 +98,8 @@ void register_eval_compare(app::Program& program) {
   auto& command =
       program.add("eval compare", "compare two evaluations: numbers, answers or layers",
                   kEvalCompareExamples, [options] { return run_eval_compare(*options); });
-  command.add_option("A", options->a, "a results file, or the id of a run")->required();
+  command.add_option("A", options->a, "results file, or id of a run ('d5 eval history')")
+      ->required();
   command.add_option("B", options->b, "results file or run that is compared with A")->required();
   command.add_flag("--layers", options->layers, "compare layer by layer");
   command.add_flag("--answers", options->answers,

@@ -44,7 +44,7 @@ export interface Timeline {
 
 export function timeline(trace: Trace, signal: AbortSignal, chosen: (span: Span | null) => void, moved: (from: number, to: number) => void): Timeline {
   const height = kAxis + trace.tracks.reduce((sum, { rows }) => sum + kHead + rows.length * kRow + 6, 0);
-  const canvas = h('canvas', { tabindex: 0, role: 'img', 'aria-label': 'Timeline. Arrows left and right move, plus and minus zoom, 0 shows all; up goes to a span's parent, down to its first child, n and p to its neighbours, Enter zooms to it.' });
+  const canvas = h('canvas', { tabindex: 0, role: 'img', 'aria-label': 'Timeline. Arrows left and right move, plus and minus zoom, 0 shows all; up goes to the parent of a span, down to its first child, n and p to its neighbours, Enter zooms to it.' });
   canvas.style.setProperty('height', `${height}px`);
   const tip = h('div', { class: 'tip', 'aria-hidden': 'true' });
   tip.hidden = true;

@@ -57,7 +57,7 @@ void EvaluationManifest::declare_run(ManifestFields& fields) {
   fields.add("threads", threads, "threads of all instances; 0: as many as the machine has cores",
              {.range = {.least = 0, .most = 4096}});
   fields.add("trace_levels", trace_levels,
-             "what a run records; each level includes those before it",
+             "trace levels of the runs; each level includes those before it",
              {.words = {"none", "model", "framework", "library", "system"}, .flag = "trace-level"});
   fields.add("repetitions", repetitions, "runs of each cell, in which trace levels take turns",
              {.range = {.least = 1, .most = 1000}});

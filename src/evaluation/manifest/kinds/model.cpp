@@ -71,7 +71,7 @@ void AccuracyClaim::declare(ManifestFields& fields) {
   fields.add("value", value, "claimed accuracy",
              {.required = true, .range = {.least = 0, .most = 1}});
   fields.add("tolerance", tolerance, "allowed shortfall", {.range = {.least = 0, .most = 1}});
-  fields.add("source", source, "who measured it, and how", {.required = true});
+  fields.add("source", source, "source of the claim: who measured it, and how", {.required = true});
 }
 
 void ModelManifest::declare(ManifestFields& fields) {
