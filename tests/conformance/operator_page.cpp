@@ -73,35 +73,39 @@ std::string cost_of(const std::string& line) {
 
 constexpr const char* kHead = R"(# Operators
 
-Written by `operator_page --update` (tests/conformance), never by hand; `d5 list operators` shows the same of what is installed.
+Written by `operator_page --update` (tests/conformance), never by hand; `d5 list operators` shows
+the same for what is installed.
 
 ## Frameworks
 
-- Versions: the opsets that changed the meaning; each of them is there.
-- Gradient: how many cases hold it against central differences in every test run (`tests/level0_ops/gradients`), or why there
-  is none.
-- A framework: how many of ONNX's cases that hold the operator pass, and ∇ where it has the gradient; "yes" where ONNX has no
-  case and some line of the element types below runs. Where a framework has no operator, the next one of a mix (`--framework torch+reference`) runs the node.
+- Versions: the opsets that changed the meaning; d5 has each of them.
+- Gradient: the number of cases that compare it with central differences in every test run
+  (`tests/level0_ops/gradients`), or why there is none.
+- A framework: how many of ONNX's cases with the operator pass, and ∇ if it has the gradient; "yes"
+  if ONNX has no case and some line of the element types below runs. If a framework lacks an
+  operator, the next one of a mix (`--framework torch+reference`) runs the node.
 )";
 
 constexpr const char* kTypes = R"(
 ## Element types
 
-- ONNX: of all inputs and outputs together, as the newest schemas name them.
-- A framework: those in which some line of `tests/level0_ops/ops/element_types.txt` or `gradients/` runs; in brackets those of its
-  gradient, where they are others than the floats among them. oneDNN: on every x86-64 processor; with AVX-512 also bfloat16.
+- ONNX: the types of all inputs and outputs together, as the newest schemas name them.
+- A framework: the types in which some line of `tests/level0_ops/ops/element_types.txt` or
+  `gradients/` runs; in brackets those of its gradient, if they differ from the floats among them.
+  oneDNN: on every x86-64 processor; with AVX-512 also bfloat16.
 )";
 
 constexpr const char* kCost = R"(
 ## Cost
 
-What `op bench` counts, of the first of the cases that hold the gradient.
+FLOP and bytes as `op bench` counts them, for the first case of each operator's gradient tests.
 )";
 
 constexpr const char* kContrib = R"(
-## Operators that are none of ONNX's
+## Operators outside ONNX
 
-What converters and optimizers write into models beside ONNX's operators. Without a schema of ONNX's they are checked by d5's own (`src/onnx/contrib_schemas.cpp`).
+Operators that converters and optimizers write into models beside ONNX's. ONNX has no schema of
+them; d5 checks them by its own (`src/onnx/contrib_schemas.cpp`).
 )";
 
 std::string head_of(const std::vector<std::string>& columns, std::string_view rule) {
