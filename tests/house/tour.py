@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Follows docs/guide/tour.md as a newcomer would: in an empty folder, one command after the other.
+"""Follows a page of docs/guide as a newcomer would: in an empty folder, one command after the other.
 
-usage: tour.py SOURCE_DIR BUILD_DIR
-BUILD_DIR holds bin/d5 and python/d5. Of the page are run
+usage: tour.py SOURCE_DIR BUILD_DIR [PAGE]
+BUILD_DIR holds bin/d5 and python/d5. PAGE is a name in docs/guide (tour.md). Of the page are run
 
 - each line that begins with "$ " in a ```console block, with the lines that it continues on behind a backslash. It has to
   exit with 0, or as the line "(exit status 1)" below it says, or "(exit status 0 or 1)";
@@ -92,7 +92,8 @@ def lacking(commands: list[Command], environment: dict[str, str], build: pathlib
         return f"{build}/bin/d5; build the target d5_program"
     if not (build / "python/d5").is_dir():
         return f"{build}/python/d5; build the target d5_python"
-    named = {word for command in commands for choice in re.findall(r"--framework ([\w:,+]+)", command.text)
+    named = {word for command in commands if "--load" not in command.text
+             for choice in re.findall(r"--framework ([\w:,+]+)", command.text)
              for word in re.findall(r"(?:^|[,+])(\w+)", choice)} - {"all", "auto", "reference"}
     table = subprocess.run(["d5", "env", "--format", "csv"], capture_output=True, text=True, env=environment).stdout
     for name in sorted(named):
@@ -109,8 +110,8 @@ def lacking(commands: list[Command], environment: dict[str, str], build: pathlib
     return ""
 
 
-def main(source: pathlib.Path, build: pathlib.Path) -> int:
-    page = source / "docs/guide/tour.md"
+def main(source: pathlib.Path, build: pathlib.Path, name: str = "tour.md") -> int:
+    page = source / "docs/guide" / name
     plan = steps(page.read_text())
     failed = 0
     with tempfile.TemporaryDirectory() as temporary:
@@ -145,7 +146,7 @@ def main(source: pathlib.Path, build: pathlib.Path) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         print(__doc__)
         sys.exit(2)
-    sys.exit(main(*(pathlib.Path(argument).resolve() for argument in sys.argv[1:])))
+    sys.exit(main(*(pathlib.Path(argument).resolve() for argument in sys.argv[1:3]), *sys.argv[3:]))
