@@ -66,9 +66,28 @@ std::vector<std::string> nearest_names(std::string_view name,
   return result;
 }
 
+bool mentions(std::string_view summary, std::string_view name) {
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto alike = [](char a, char b) { return lower(a) == lower(b); };
+  constexpr std::size_t kShortest = 3;  // fewer letters are no name
+  if (name.size() < kShortest) return false;
+  for (auto place = summary.begin();;) {
+    place = std::search(place, summary.end(), name.begin(), name.end(), alike);
+    if (place == summary.end()) return false;
+    const auto end = place + std::ptrdiff_t(name.size());
+    const bool begins = place == summary.begin() || !is_letter(*(place - 1));
+    const bool ends = end == summary.end() || !is_letter(*end);
+    if (begins && ends) return true;
+    ++place;
+  }
+}
+
 void throw_unknown_name(std::string_view kind, std::string_view name,
-                        const std::vector<std::string>& known) {
-  const auto near = printable_names(nearest_names(name, known));
+                        const std::vector<std::string>& known,
+                        const std::vector<std::string>& meant) {
+  constexpr std::size_t kMostMeant = 3;  // more entries have a common word in their summaries
+  const bool is_meant = !meant.empty() && meant.size() <= kMostMeant;
+  const auto near = printable_names(is_meant ? meant : nearest_names(name, known));
   std::string hint = near.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(near, " or "));
   if (known.empty()) {
     hint += "none is known";

@@ -26,6 +26,25 @@ TEST_CASE("an unknown name is answered with the nearest and with what is known")
   CHECK_THROWS_AS(optimizers.at("momentun"), NotFound);
 }
 
+TEST_CASE("a paper's name is answered with the entry whose summary has it") {
+  struct Part {
+    std::string text;
+    [[nodiscard]] const std::string& summary() const { return text; }
+  };
+  Registry<Part> schemes("scheme");
+  schemes.add("consistent_decentralized", {"synchronous data parallelism (Deep500's dsgd)"});
+  schemes.add("consistent_neighbors", {"averages with neighbours (dpsgd, Lian et al., 2017)"});
+  schemes.add("adam", {"averages both moments"});
+  CHECK_THROWS_WITH(schemes.at("DSGD"),
+                    Catch::Contains("did you mean consistent_decentralized? known"));
+  CHECK_THROWS_WITH(schemes.at("dpsgd"),
+                    Catch::Contains("did you mean consistent_neighbors? known"));
+  CHECK_THROWS_WITH(schemes.at("adams"), Catch::Contains("did you mean adam? known"));
+  CHECK(mentions("of SGD.", "sgd"));
+  CHECK_FALSE(mentions("of dsgd", "sgd"));
+  CHECK_FALSE(mentions("to", "to"));
+}
+
 TEST_CASE("the nearest names: those that it begins, or the ones with the fewest misprints") {
   const std::vector<std::string> names = {"And",           "Conv",        "Cos",
                                           "ConvTranspose", "mnist-lenet", "mnist-lenet-quick"};

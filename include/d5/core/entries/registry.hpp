@@ -16,8 +16,13 @@ namespace d5 {
 /// Up to three of `candidates` that differ least from `name`, nearest first; none if all are far.
 [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name,
                                                      const std::vector<std::string>& candidates);
+/// Throws NotFound with the known names and a suggestion: `meant`, or else the nearest names.
 [[noreturn]] void throw_unknown_name(std::string_view kind, std::string_view name,
-                                     const std::vector<std::string>& known);
+                                     const std::vector<std::string>& known,
+                                     const std::vector<std::string>& meant = {});
+/// Whether a summary has `name` as a whole word, in letters of any case: "dsgd" in "synchronous SGD
+/// (Deep500's dsgd)".
+[[nodiscard]] bool mentions(std::string_view summary, std::string_view name);
 [[noreturn]] void throw_duplicate_name(std::string_view kind, std::string_view name);
 
 /// Things of one kind, by name. Built-in parts and a user's own come in by the same `add`.
@@ -47,7 +52,13 @@ class Registry {
   /// Throws: NotFound, listing what is known and suggesting the nearest.
   [[nodiscard]] const T& at(std::string_view name) const {
     if (const T* entry = find(name)) return *entry;
-    throw_unknown_name(kind_, name, names());
+    std::vector<std::string> meant;  // the name that a paper gives it
+    if constexpr (requires(const T& entry) { entry.summary(); }) {
+      for (const auto& [known, entry] : entries()) {
+        if (mentions(entry.summary(), name)) meant.push_back(known);
+      }
+    }
+    throw_unknown_name(kind_, name, names(), meant);
   }
   [[nodiscard]] const T* find(std::string_view name) const {
     const std::shared_lock lock(mutex_);
