@@ -160,9 +160,9 @@ int main(int argc, char** argv) {
   std::vector<std::int64_t> sizes{1, 128};
   int threads = 0;
   bool encoded = false;
-  line.add("--samples", &options.samples, "of each cell of the table");
-  line.add("--batch", &sizes, "sizes");
-  line.add("--loader-threads", &threads, "that read ahead");
+  line.add("--samples", &options.samples, "samples per cell of the table");
+  line.add("--batch", &sizes, "batch sizes");
+  line.add("--loader-threads", &threads, "threads that read ahead");
   line.add("--encoded", &encoded, "read alone, without decoding");
   if (const auto status = line.parse(argc, argv)) return *status;
   if (testing::photographs().empty()) {

@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   benchmarks::CommandLine line(
       "What it costs to watch and to compare the calls of a communicator.");
   int samples = 31;
-  line.add("--samples", &samples, "of each contestant");
+  line.add("--samples", &samples, "samples per contestant");
   if (const auto status = line.parse(argc, argv)) return *status;
 
   auto all = contestants();

@@ -146,9 +146,9 @@ int main(int argc, char** argv) {
       "The share of a training step that waits for gradients of other ranks.");
   Options options;
   line.add("--model", &options.model, "a network of 'd5 list networks'");
-  line.add("--framework", &options.framework, "that computes");
+  line.add("--framework", &options.framework, "framework that computes");
   line.add("--batch", &options.batch, "samples of each rank");
-  line.add("--samples", &options.samples, "of each contestant");
+  line.add("--samples", &options.samples, "samples per contestant");
   if (const auto status = line.parse(argc, argv)) return *status;
 
   share_threads();

@@ -102,8 +102,8 @@ int main(int argc, char** argv) {
   int samples = 15;
   std::vector<std::string> names;
   bool plain = false;
-  line.add("--samples", &samples, "of each contestant");
-  line.add("--algorithms", &names, "all where none is named");
+  line.add("--samples", &samples, "samples per contestant");
+  line.add("--algorithms", &names, "algorithms to compare; default: all");
   line.add("--plain", &plain, "NAME SECONDS... a line, for other programs");
   if (const auto status = line.parse(argc, argv)) return *status;
 

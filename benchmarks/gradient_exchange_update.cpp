@@ -168,8 +168,8 @@ int main(int argc, char** argv) {
   int samples = 15;
   std::string algorithm = "node_memory";
   bool plain = false;
-  line.add("--samples", &samples, "of each contestant");
-  line.add("--all-reduce", &algorithm, "that sums the gradients");
+  line.add("--samples", &samples, "samples per contestant");
+  line.add("--all-reduce", &algorithm, "all-reduce algorithm for the gradients");
   line.add("--plain", &plain, "NAME SECONDS... a line, for other programs");
   if (const auto status = line.parse(argc, argv)) return *status;
 

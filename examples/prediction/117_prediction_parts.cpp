@@ -40,7 +40,7 @@ class Hub final : public d5::SimulatedNetwork {
 struct DiskOptions {
   double seconds = 0.01;
   void declare(d5::OptionList& options) {
-    options.add("seconds", seconds, "that writing all parameters takes", {.least = 0});
+    options.add("seconds", seconds, "time to write all parameters", {.least = 0});
   }
 };
 

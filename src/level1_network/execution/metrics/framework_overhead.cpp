@@ -32,8 +32,8 @@ void FrameworkOverhead::after_node(const StepInfo&) {
 }
 
 void FrameworkOverhead::end() {
-  // Of a node's two clock readings, about one falls into its interval and counts as the node's
-  // time. The other falls outside, and so does one of the two around the run.
+  // About one of a node's two clock readings falls into its interval and counts as the node's time.
+  // The other falls outside, and so does one of the two around the run.
   const double clock = double(steps_ + repetitions_) * clock_cost().seconds_per_read;
   const double overhead = whole_ - nodes_ - clock;
   samples_.push_back(overhead / repetitions_);
