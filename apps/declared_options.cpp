@@ -28,7 +28,7 @@ CLI::Validator taken_by(const TakeOption& take, const Option& option) {
           return std::string();
         } catch (const OptionError& error) {
           return error.fault();
-        } catch (const ValueError& error) {  // of a list of sizes
+        } catch (const ValueError& error) {  // from a list of sizes
           return std::string(error.what());
         }
       },

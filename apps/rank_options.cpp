@@ -36,10 +36,11 @@ void RankOptions::declare(OptionList& options) {
   options.add("wire", wire, "delay messages as a network of this latency and bandwidth would",
               {.placeholder = "LATENCY,BANDWIDTH",
                .read = [](const std::string& text) { return to_string(wire_of(text)); }});
-  options.add("progress", progress,
-              "method of advancing collectives while a rank computes: poll, by the rank itself now "
-              "and then; thread, by a thread of its own",
-              {"poll", "thread"});
+  options.add(
+      "progress", progress,
+      "progress of collectives while a rank computes: poll, by the rank itself at intervals; "
+      "thread, by a separate thread",
+      {"poll", "thread"});
   options.add("check_calls", check_calls,
               "compare each collective between the ranks before it begins");
   options.add("mpi_bytes", mpi_bytes,

@@ -202,10 +202,10 @@ def main():
     parser.add_argument("--batch", default="1,16", help="sizes, separated by commas")
     parser.add_argument("--framework", default="torch,torch:script,onednn+torch,onnxruntime:session,openvino:compiled,auto",
                         help="executors of d5, separated by commas")
-    parser.add_argument("--transform", default="", help="of d5's network, which is measured without, too")
+    parser.add_argument("--transform", default="", help="transform of d5's network, which is also measured without it")
     parser.add_argument("--threads", default=str(d5.threads()), help="numbers of them, separated by commas")
-    parser.add_argument("--samples", type=int, default=30, help="of each, at most")
-    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds, of all")
+    parser.add_argument("--samples", type=int, default=30, help="maximum number of samples of each")
+    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds for all measurements")
     parser.add_argument("--out", help="a results file, written after each combination")
     parser.add_argument("--resume", action="store_true", help="measure what --out lacks")
     arguments = parser.parse_args()

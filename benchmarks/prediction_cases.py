@@ -91,7 +91,7 @@ def main() -> int:
     parser.add_argument("--models", default=",".join(BATCHES))
     parser.add_argument("--ranks", default="2,4")
     parser.add_argument("--all-reduces", default="ring,node_memory")
-    parser.add_argument("--launches", type=int, default=6, help="of profiles, and of training, of each case")
+    parser.add_argument("--launches", type=int, default=6, help="launches of profiles and of training per case")
     parser.add_argument("--reuse", action="store_true", help="profiles and networks of cases before")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)

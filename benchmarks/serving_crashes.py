@@ -23,7 +23,7 @@ import time
 from serving_place import Place, end, evaluation
 
 MOST_LOSSES = 3  # losses of a part before its quarantine (JobQueue::Options)
-QUERIES = 200  # of 1 ms each, so that an evaluation is long enough to be hit
+QUERIES = 200  # 1 ms each, so that an evaluation is long enough to be hit
 SPACED = 3  # evaluations that end between two kills of agents, if more follow
 
 

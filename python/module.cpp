@@ -6,7 +6,7 @@
 
 namespace d5::python {
 void end_long_calls();            // long_call.cpp
-void register_all(py::module_&);  // of parts/
+void register_all(py::module_&);  // parts/
 }  // namespace d5::python
 
 std::vector<std::string>& d5::python::left_out() {

@@ -50,7 +50,7 @@ def with_bases(text: str) -> str:
             found |= count > 0
     if not found:
         return text
-    # Parameters accept the base classes of bound ones; mypy is not told of overrides that differ.
+    # Parameters accept the base classes of bound ones; mypy must ignore overrides that differ.
     text = re.sub(r"(\w+): Bound(Optimizer|Schedule)\b", r"\1: d5._bases.\2", text)
     text = text.replace("import typing\n", "import d5._bases\nimport d5._rank_bases\nimport typing\n", 1)
     return '# mypy: disable-error-code="override,misc,assignment,no-untyped-def"\n' + text

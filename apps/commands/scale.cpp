@@ -138,7 +138,7 @@ void register_scale(app::Program& program) {
       ->option_text("N");
   command.add_option("--framework", options->framework, "framework that trains")
       ->option_text("NAME");
-  command.add_option("--threads", options->threads, "threads of each rank")
+  command.add_option("--threads", options->threads, "threads per rank")
       ->transform(app::whole_number(1, 1024))
       ->option_text("N");
   command.add_option("--set", options->changes, "change to a value of the recipe; may be repeated")

@@ -6,7 +6,7 @@ from typing import Any
 
 import d5
 
-Function = Callable[..., Any]  # of arrays; gives one, or a tuple
+Function = Callable[..., Any]  # takes arrays; returns one, or a tuple
 Plan = d5.PlanContext
 MakeFunction = Callable[[Plan], Function]
 

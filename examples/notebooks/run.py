@@ -44,7 +44,7 @@ def run(code: str, file: str, space: dict[str, Any]) -> str:
 
 def main(notebook: pathlib.Path, page: pathlib.Path | None) -> int:
     parts = ["<!doctype html><meta charset='utf-8'><body style='font-family: sans-serif; max-width: 60em'>"]
-    space = sys.modules["__main__"].__dict__  # where a notebook's cells run
+    space = sys.modules["__main__"].__dict__  # the cells' namespace
     for number, cell in enumerate(json.loads(notebook.read_text())["cells"], 1):
         text = code_of(cell)
         if cell["cell_type"] != "code":

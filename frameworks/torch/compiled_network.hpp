@@ -97,7 +97,7 @@ class CompiledNetwork {
   GradientMemory gradients_;
   std::map<std::string, std::size_t, std::less<>> input_places_;
   std::map<std::string, std::size_t> output_places_;
-  std::optional<Fed> fed_;  // of the last run
+  std::optional<Fed> fed_;  // inputs of the last run
 };
 
 }  // namespace d5::torch

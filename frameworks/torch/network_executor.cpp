@@ -166,7 +166,7 @@ class NetworkExecutor final : public GraphExecutor {
   NetworkMode mode_ = NetworkMode::as_written;
   std::shared_ptr<CompiledNetwork> compiled_;  // null: the mode changed
   std::uint64_t revision_ = 0;
-  std::optional<Gradients> gradients_;  // of the last backpropagation
+  std::optional<Gradients> gradients_;  // gradients of the last backpropagation
   ValueMap outputs_;
 };
 

@@ -17,7 +17,7 @@ namespace d5::torch {
 struct TorchWindow {
   std::vector<std::int64_t> kernel, strides, dilations, begin, end;
   std::vector<std::int64_t> zeros;    ///< the padding of an input that `pad` padded
-  std::vector<std::int64_t> amounts;  ///< of `pad`: torch has the last dimension first
+  std::vector<std::int64_t> amounts;  ///< amounts for `pad`: torch has the last dimension first
   bool symmetric = true;              ///< begin is end: torch's convolution pads by itself
   bool dilated = false;
   bool ceil_mode = false;  ///< a last, partial window counts

@@ -74,7 +74,7 @@ const std::vector<ErrorClass>& error_classes() {
 
 std::string text(const py::handle& object) { return py::str(object); }
 
-/// Where it was raised: "mine.py:12"; empty if no Python code raised it.
+/// Source line that raised the exception: "mine.py:12"; empty if no Python code raised it.
 std::string place_of(const py::error_already_set& raised) {
   py::object trace = raised.trace();
   if (!trace || trace.is_none()) return "";

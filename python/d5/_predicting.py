@@ -107,7 +107,7 @@ def predict(
         )
     if launches < 1 or (launches > 1 and _d5.world().size > 1):
         raise ValueError(
-            f"d5.predict: {launches} launches; expected 1 or more, and 1 within a job, whose ranks are not started anew"
+            f"d5.predict: {launches} launches; expected 1 or more, and 1 within a job, whose ranks are not restarted"
         )
     model = os.fspath(profile)
     steps = _d5._steps_of_launch(steps, launches)
@@ -131,7 +131,7 @@ def predict(
 
     def watched(n: int) -> _d5.Timeline:
         seen = on_ranks("d5.predict", n, _watch, model, of_rank(n), threads, wire=wire, scheme=scheme, **traced)
-        return cast(_d5.Timeline, seen)  # of the first rank
+        return cast(_d5.Timeline, seen)  # the first rank's
 
     if trace is not None:
         at_first(_d5._check_writable, trace)

@@ -24,7 +24,7 @@ namespace {
 using onnx::AttributeProto;
 using onnx::OpSchema;
 
-using History = std::vector<OpSchema>;  // of one operator, oldest first
+using History = std::vector<OpSchema>;  // versions of one operator, oldest first
 
 std::string quoted(std::string_view text) {
   std::string result = "\"";

@@ -76,7 +76,7 @@ TextTable table_of_planning(const Path& model, const std::vector<std::string>& f
 void bind_planned_memory(py::module_& m) {
   py::class_<PlannedMemory>(
       m, "PlannedMemory",
-      "Where an executor's plan keeps each tensor, and how long; time is counted in steps.")
+      "Memory plan of an executor: place and lifetime of each tensor; time is counted in steps.")
       .def_readonly("steps", &PlannedMemory::steps, "Names of the nodes.")
       .def_property_readonly(
           "bytes", [](const PlannedMemory& memory) { return memory.bytes(); },

@@ -26,7 +26,7 @@ std::optional<std::pair<double, double>> interval_of(const Comparison& compariso
 
 void bind_selection_parts(py::module_& m) {
   using Node = Selection::Node;
-  py::class_<Node>(m, "SelectedNode", "Where \"auto\" runs a node, and the runner-up.")
+  py::class_<Node>(m, "SelectedNode", "Framework in which \"auto\" runs a node, and the runner-up.")
       .def_readonly("name", &Node::name)
       .def_readonly("op_type", &Node::op_type)
       .def_readonly("framework", &Node::framework)

@@ -124,7 +124,7 @@ class PythonScheme final : public DistributedOptimizer {
 
   std::shared_ptr<PythonReference> self_;
   bool consistent_, step_, after_step_, begin_test_, end_test_;
-  ValueMap outputs_;  // of a step in Python
+  ValueMap outputs_;  // outputs of a step in Python
 };
 
 }  // namespace

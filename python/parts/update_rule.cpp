@@ -77,7 +77,7 @@ class PythonRuleOptimizer final : public SlottedOptimizer {
   }
 
   SharedEntry entry_;
-  std::vector<std::string> names_;  // of the numbers
+  std::vector<std::string> names_;  // names of the numbers
   ParameterGroups<PythonOptions> groups_;
   std::vector<std::unique_ptr<PythonRule>> rules_;  // by group
   std::vector<std::vector<double>> numbers_;        // by group

@@ -355,12 +355,16 @@ def words(root: pathlib.Path, rest: list[str]) -> Iterator[str]:
 
 
 def main() -> int:
+    if len(sys.argv) < 3:
+        sys.exit("usage: check_house.py SOURCE_DIR CHECK ...")
     root, check, *rest = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
     checks: dict[str, Callable[[pathlib.Path], Iterator[str]]] = {
         "arrow": arrow, "umbrellas": umbrellas, "version": version, "before": before, "names": names, "initialisers": initialisers,
         "conditions": conditions, "options": options,
         "readme": readme, "links": links, "words": lambda r: words(r, rest), "format": formatted, "headers": lambda r: headers(r, rest),
         "units": lambda _: units(pathlib.Path(rest[0]))}
+    if check not in checks or (check == "units" and not rest):
+        sys.exit("usage: check_house.py SOURCE_DIR " + ("units BUILD_DIR" if check == "units" else "CHECK ..."))
     breaches = list(checks[check](root))
     print("\n".join(breaches) or f"{check}: in order")
     return 1 if breaches else 0

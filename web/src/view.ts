@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Child } from './parts/dom';
 
-/** Where the reader is: "#/runs/3f9a?piece=..." is {id: "3f9a"} and {piece: "..."} of the view "/runs/{id}". */
+/** Place of the reader: "#/runs/3f9a?piece=..." is {id: "3f9a"} and {piece: "..."} of the view "/runs/{id}". */
 export interface Place {
   parameters: Record<string, string>;
   query: URLSearchParams;

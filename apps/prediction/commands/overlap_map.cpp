@@ -52,7 +52,7 @@ struct OverlapMapCommand : app::OutputOptions, app::RunOptions {
   std::string budget = "2min";
   int pairs = 30, rounds = 0, started_ranks = 2;
   bool force = false;
-  std::string round_file;  ///< of one round, which another d5 started
+  std::string round_file;  ///< file of one round, which another d5 started
   app::RankOptions ranks;
 };
 

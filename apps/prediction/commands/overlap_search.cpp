@@ -102,7 +102,7 @@ void register_overlap_search(app::Program& program) {
       ->required()
       ->delimiter(',')
       ->option_text("A,B,...");
-  command.add_option("--batch", options->search.batch, "batch size of each rank")
+  command.add_option("--batch", options->search.batch, "batch size per rank")
       ->transform(app::whole_number(1))
       ->option_text("N");
   command

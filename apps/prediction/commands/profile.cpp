@@ -44,7 +44,7 @@ constexpr const char* kProfileExamples =
 Processes differ in speed by some percent, so the copies are started six times (--launches). Ctrl-C ends
 it soon; launches that are whole are kept, and mistrusted.)";
 
-constexpr double kUsualBudget = 120;  // of each batch size; s
+constexpr double kUsualBudget = 120;  // time per batch size, in s
 constexpr int kUsualLaunches = 6;
 
 struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
@@ -52,7 +52,7 @@ struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptio
   std::string least_time = "2s";
   int copies = 0;           ///< 0: one, or as many as a launcher has started
   int launches = 0;         ///< 0: the default, or the one launch of a launcher
-  std::string launch_file;  ///< of one launch, which another d5 started
+  std::string launch_file;  ///< file of one launch, which another d5 started
   double flop_per_byte = 0;
   ProfileOptions profile;
 };

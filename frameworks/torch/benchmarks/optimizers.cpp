@@ -37,7 +37,7 @@ struct Case {
   std::string rule = {};
   d5::Settings settings = {};
   double arrays_once_more = 0;  ///< in another pass, for norms
-  double flop = 0;              ///< of matrix products
+  double flop = 0;              ///< FLOP of matrix products
   Clip clip = Clip::no;
 };
 

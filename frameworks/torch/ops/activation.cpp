@@ -105,7 +105,7 @@ class PRelu final : public TorchKernel {
   }
 
  private:
-  Sizes sizes_;  // of the slope, broadcast
+  Sizes sizes_;  // sizes of the broadcast slope
 };
 
 /// y = swish(a) b

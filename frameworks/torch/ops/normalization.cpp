@@ -131,7 +131,7 @@ class BatchNormalization final : public TorchKernel {
   }
 
   double epsilon_, momentum_;
-  at::ScalarType type_;  ///< of the statistics
+  at::ScalarType type_;  ///< type of the statistics
   bool converts_ = false;
   bool training_, saves_;
   /// Torch's running variance is the sample's (n - 1), ONNX's is the population's (n); 0 for one

@@ -92,7 +92,7 @@ class LayerNormalization final : public TorchKernel {
   Sizes sizes_;
   Scale scale_, bias_;
   double epsilon_;
-  std::vector<at::ScalarType> types_;  // of the outputs
+  std::vector<at::ScalarType> types_;  // types of the outputs
 };
 
 class RMSNormalization final : public TorchKernel {

@@ -25,8 +25,8 @@ struct OwnedBatch {
 /// asked and destroyed without the GIL, which the thread takes.
 class BatchesAhead {
  public:
-  /// `read` returns null at the end. An exception of it is thrown by the `next` of that batch. It
-  /// may destroy the owner of this object, because whoever releases the last reference destroys it.
+  /// Returns null at the end. Its exceptions are rethrown by the `next` of that batch. It may
+  /// release the last reference to the owner of this object, and so destroy the owner.
   using Read = std::function<std::shared_ptr<OwnedBatch>()>;
   explicit BatchesAhead(Read read);
   /// Waits for the thread, unless it is the calling thread.

@@ -184,7 +184,7 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
   bool three_steps_;  // derived from d5.ThreeStepOptimizer
   bool new_input_, prepare_param_, update_, begin_test_, end_test_;
   bool in_step_ = false;
-  std::unique_ptr<PythonGradients> asked_;  // of the current step, or the last one
+  std::unique_ptr<PythonGradients> asked_;  // gradients of the current step, or the last one
 };
 
 }  // namespace

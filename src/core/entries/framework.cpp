@@ -30,7 +30,7 @@ struct State {
   bool asked_for_linked = false;
   std::map<std::string, Linked, std::less<>> linked;
   std::map<std::string, std::unique_ptr<Framework>, std::less<>> loaded;  // by their own names
-  std::map<std::string, Framework*> by_file;                              // of those, plug-ins
+  std::map<std::string, Framework*> by_file;                              // loaded plug-ins
   std::map<std::string, std::string, std::less<>> failed;                 // name to reason
 };
 State& state() {

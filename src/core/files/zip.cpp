@@ -29,7 +29,7 @@ std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& file,
   const auto fail = [&] {
     const char* const reason = archive_error_string(reader.get());
     throw FormatError(fmt::format(
-        "'{}', byte {} of its values: {}; it is damaged, or not a zip archive", printable(file),
+        "'{}', byte {} of the archive: {}; it is damaged, or not a zip archive", printable(file),
         archive_filter_bytes(reader.get(), 0), printable(reason ? reason : "no details")));
   };
   archive_read_support_format_zip_seekable(reader.get());  // reads the central directory

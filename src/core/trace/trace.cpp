@@ -32,7 +32,7 @@ struct State {
   std::vector<std::string> lanes;
   std::vector<int> free_lanes;  // lanes of ended threads
   std::vector<std::function<void()>> at_stop;
-  /// Of all traces, because a concurrent comparison may use an earlier one.
+  /// Levels of all traces, because a concurrent comparison may use an earlier one.
   std::set<std::string, std::less<>> only_levels;
 };
 /// Never destroyed: threads may end after the program's static objects.

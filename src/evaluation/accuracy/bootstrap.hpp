@@ -9,8 +9,8 @@
 
 namespace d5::detail {
 
-/// Where 95% of `statistic` lie if as many samples are drawn again with repetition, a thousand
-/// times, always the same: the percentile interval. It is given the drawn samples' numbers.
+/// The 95% percentile interval of `statistic` over a thousand resamples with replacement, the same
+/// in every call. `statistic` gets the indices of the drawn samples.
 /// Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13.
 [[nodiscard]] Interval bootstrap_interval(
     std::size_t samples, const std::function<double(std::span<const std::size_t>)>& statistic);

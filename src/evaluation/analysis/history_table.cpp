@@ -100,7 +100,7 @@ TextTable history_table(const std::vector<HistoryEntry>& history) {
 }
 
 std::vector<Plot> history_plots(const std::vector<HistoryEntry>& history) {
-  std::map<std::string, double> numbers;  // of runs, by time
+  std::map<std::string, double> numbers;  // consecutive numbers of runs, by time
   for (const auto& entry : history) numbers.try_emplace(entry.stored.time, 0.0);
   double number = 0;
   for (auto& [time, at] : numbers) at = ++number;

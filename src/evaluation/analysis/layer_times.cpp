@@ -95,7 +95,7 @@ void find_inner(const Timeline& timeline, std::vector<NodeSpan>& spans) {
   }
   std::map<Id, NodeSpan*> by_id;
   std::map<std::pair<int, std::string>, std::vector<NodeSpan*>> outer;  // d5's own, sorted by begin
-  std::int64_t longest = 0;                                             // of these spans
+  std::int64_t longest = 0;                                             // longest of these spans
   const auto is_own = [](const NodeSpan& span) {
     return std::ranges::any_of(span.record->arguments,
                                [](const TraceArgument& one) { return one.name == "step"; });

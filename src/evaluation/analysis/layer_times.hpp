@@ -13,7 +13,7 @@ namespace d5::detail {
 /// Time of one node of a model in one framework.
 struct LayerTime {
   std::string subject, framework;
-  std::string name;  ///< of the node; for its backward pass followed by " backward"
+  std::string name;  ///< name of the node, followed by " backward" for its backward pass
   std::string type;  ///< "Conv"
   Estimate seconds;  ///< per run of the model
   double flop = 0;   ///< per run; 0: unknown

@@ -50,7 +50,7 @@ class SeriesBest {
 
 /// The best values of a series.
 struct BestValues {
-  std::optional<double> before = {};  ///< of records before a place
+  std::optional<double> before = {};  ///< best value before the current record
   std::optional<double> all = {};
 };
 void improve(std::optional<double>& best, const StoredMeasurement& by) {

@@ -126,7 +126,7 @@ std::vector<QueryRecord> EvaluationDatabase::queries(const std::string& run,
 StoredPage<QueryRecord> EvaluationDatabase::queries(const std::string& run,
                                                     const std::string& piece,
                                                     const PageAsked& page) const {
-  constexpr auto kBlock = std::int64_t(detail::kQueriesInBlock);  // of all blocks but the last
+  constexpr auto kBlock = std::int64_t(detail::kQueriesInBlock);  // size of all blocks but the last
   const std::int64_t first = row_at(page.from);
   const std::int64_t beyond = first + std::int64_t(page.limit);
   std::vector<QueryRecord> records;

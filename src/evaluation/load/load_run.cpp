@@ -17,7 +17,7 @@ namespace d5::detail {
 namespace {
 
 constexpr std::int64_t kLookUp = 50'000'000;  ///< ns between two looks for an interrupt
-constexpr int kRunBits = 36;                  ///< of a query's id: its number in the run
+constexpr int kRunBits = 36;                  ///< low bits of a query's id: its number in the run
 
 void check_options(const SystemUnderTest& system, const ScenarioOptions& options,
                    std::int64_t per_query) {
@@ -54,7 +54,7 @@ struct LoadRun::Shared {
     const std::int64_t now = clock->now();
     std::int64_t first_ones = 0;
     for (const QueryAnswer& answer : answers) {
-      if (answer.id >> kRunBits != run) continue;  // of a run before this one
+      if (answer.id >> kRunBits != run) continue;  // answer to an earlier run
       const std::int64_t id = answer.id & ((std::int64_t{1} << kRunBits) - 1);
       if (!log.answer(id, answer, now, is_in_share(keep, id))) continue;
       ++first_ones;
@@ -72,8 +72,8 @@ struct LoadRun::Shared {
     }
     settle(std::int64_t(refused.size()));
   }
-  /// So many more have their answer. Whoever waits sets `wake_at` before it looks at `unanswered`,
-  /// and this looks the other way round.
+  /// Counts `count` more answered queries. A waiting thread sets `wake_at` before it reads
+  /// `unanswered`; this function does the reverse.
   void settle(std::int64_t count) {
     if (count && unanswered.fetch_sub(count) - count <= wake_at) clock->wake();
   }
@@ -118,7 +118,8 @@ LoadRun::LoadRun(SystemUnderTest& system, const ScenarioOptions& scenario, const
   start_ = clock_->now();
 }
 
-/// Of a run that ends with its last query those that it will draw; else all that it may.
+/// The samples that the run will draw if its number of queries is fixed; otherwise all that it may
+/// draw.
 std::vector<std::int64_t> LoadRun::samples_to_load() const {
   std::vector<std::int64_t> samples;
   const std::int64_t draws = scenario_.least_queries * options_.samples_per_query;

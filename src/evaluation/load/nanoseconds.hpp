@@ -6,8 +6,8 @@
 
 namespace d5::detail {
 
-/// Of a time that somebody chose, be it for ever: thirty years at most, which can be added to any
-/// moment.
+/// Converts a user's time, even infinity, to nanoseconds: at most thirty years, so that adding it
+/// to a point in time does not overflow.
 inline std::int64_t nanoseconds(double seconds) {
   constexpr double kMost = 1e9;
   return std::int64_t(std::min(kMost, seconds) * 1e9);

@@ -14,44 +14,44 @@
 
 namespace d5::detail {
 
-/// Whether it is among a share of all ids that depends on nothing else.
+/// Whether the id belongs to a pseudo-random share of all ids, which depends on the id only.
 [[nodiscard]] inline bool is_in_share(double share, std::int64_t id) {
   return double((std::uint64_t(id) * 0x9E3779B97F4A7C15u) >> 11) * 0x1p-53 < share;
 }
 
-/// The records of a run, while it asks and answers come. Each is written once by who asks and once
-/// by the first who answers; what comes later changes nothing and is counted.
+/// The records of a run in progress. Each is written once when its query is issued and once by its
+/// first answer; later answers are only counted.
 ///
-/// Thread safety: `add` and `close` by who asks, `answer` by any thread.
+/// Thread safety: the issuing thread calls `add` and `close`; any thread calls `answer`.
 class QueryLog {
  public:
-  /// For that many queries. Memory for `ready` of them is taken and touched at once, for the others
-  /// as they come, a piece at a time.
+  /// A log for `most` queries. Memory for `ready` of them is allocated and touched at once; for the
+  /// others piece by piece on demand.
   explicit QueryLog(std::int64_t most, std::int64_t ready = 0);
 
-  /// The next query; its id is `size()` before. It may be answered from then on. `tag` is the
-  /// asker's own.
+  /// Adds the next query; its id is the previous `size()`. It may be answered from then on. `tag`
+  /// is the caller's.
   void add(std::int64_t sample, std::int64_t scheduled, std::int64_t issued,
            std::uintptr_t tag = 0);
   [[nodiscard]] std::uintptr_t tag(std::int64_t id) { return at(id).tag; }
   [[nodiscard]] std::int64_t size() const { return size_.load(std::memory_order_acquire); }
 
-  /// Whether it was the first answer to a query that was asked. `kept`: its bytes, too.
+  /// Returns whether this is the first answer to an issued query. `kept`: keeps its bytes, too.
   bool answer(std::int64_t id, const QueryAnswer& answer, std::int64_t now, bool kept);
-  /// An exception is an answer: to all of [first, size()) that have none yet. Which had none.
+  /// Fails all of [first, size()) without an answer, because of an exception. Returns their ids.
   std::vector<std::int64_t> refuse(std::int64_t first, const std::string& reason, std::int64_t now);
 
-  /// From now on nothing is changed any more, whoever answers.
+  /// Ignores all further answers.
   void close();
 
-  /// After `close`.
+  /// The contents after `close`.
   struct Closed {
     std::vector<QueryRecord> queries = {};
-    std::vector<KeptAnswer> answers = {};  ///< by id
+    std::vector<KeptAnswer> answers = {};  ///< sorted by id
     std::int64_t unanswered = 0, failed = 0;
-    std::int64_t again = 0;    ///< answers to queries that had one
-    std::int64_t unasked = 0;  ///< answers to what nobody asked
-    std::string reason = {};   ///< of the first failure
+    std::int64_t again = 0;    ///< answers to queries already answered
+    std::int64_t unasked = 0;  ///< answers to queries never issued
+    std::string reason = {};   ///< reason for the first failure
   };
   [[nodiscard]] Closed take();
 
@@ -62,7 +62,7 @@ class QueryLog {
     std::uintptr_t tag = 0;
     std::atomic<std::uint8_t> state = waiting;
   };
-  /// Of a short run the piece and the list of pieces are about as large.
+  /// Records per piece: for a short run, the piece and the list of pieces are about equally large.
   static constexpr std::int64_t kPiece = 1 << 10;
   using Piece = std::array<Entry, kPiece>;
 
@@ -72,7 +72,7 @@ class QueryLog {
 
   std::vector<std::unique_ptr<Piece>> pieces_;
   std::atomic<std::int64_t> size_ = 0, again_ = 0, unasked_ = 0;
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards the members below
   std::vector<KeptAnswer> answers_;
   std::string reason_;
 };

@@ -80,7 +80,7 @@ class BurstArrivals final : public ArrivalStream {
     for (;;) {
       const double arrival = now_ + exponential(random_) / options_.rate;
       if (arrival <= burst_end_) return now_ = arrival;
-      // The gap has no memory: after the silence it is drawn anew.
+      // The exponential distribution is memoryless: the gap is drawn again after the silence.
       now_ = burst_end_ + exponential(random_) * options_.off_seconds;
       burst_end_ = now_ + exponential(random_) * options_.on_seconds;
     }

@@ -7,15 +7,16 @@
 
 namespace d5::detail {
 
-/// Asks at the stream's moments, whether the system keeps up or not: latency counts from them.
+/// Issues queries at the stream's times, whether the system keeps up or not; latency counts from
+/// those times.
 /// Throws: as `Scenario::run`.
 [[nodiscard]] ScenarioResult ask_on_schedule(SystemUnderTest& system,
                                              const ScenarioOptions& options,
                                              ArrivalStream& arrivals);
 
-/// Of the option `rate`.
+/// Help text of the option `rate`.
 constexpr const char* kRateHelp =
-    "queries a second; 0: half of those that it answers one after the other, found by asking a few";
+    "queries/s; 0: half of the rate at which the system answers a few queries one after another";
 
 /// The scenario of an arrival stream: `O` is its options, and `arrivals(seed)` makes the stream. A
 /// `rate` of 0 is found by asking; `rate_within(mean)` and `usual_length()` are its where it has

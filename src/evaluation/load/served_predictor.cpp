@@ -68,7 +68,7 @@ class ServedPredictor::Line {
     waiting_.erase(waiting_.begin(), waiting_.begin() + std::ptrdiff_t(count));
     return true;
   }
-  /// Whoever is left, once nobody takes any more.
+  /// The queries left once no thread takes any more.
   std::vector<Query> left() {
     std::vector<Query> queries;
     for (const Waiting& waiting : waiting_) queries.push_back(waiting.query);

@@ -16,7 +16,7 @@ double mean_of(std::span<const double> samples) {
 
 /// Whether the first half's mean is another than the second's.
 bool halves_differ(std::span<const double> samples) {
-  constexpr std::size_t kBatches = 5;  // of a half: long ones know least of each other
+  constexpr std::size_t kBatches = 5;  // batches per half: long ones are least correlated
   constexpr double kSignificance = 0.01;
   const std::size_t size = samples.size() / (2 * kBatches);
   std::vector<double> first, second;

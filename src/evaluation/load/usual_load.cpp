@@ -13,7 +13,7 @@
 namespace d5::detail {
 namespace {
 
-constexpr double kLoad = 0.5;  // of what it reaches: a queue that grows tells nothing of it
+constexpr double kLoad = 0.5;  // share of the reachable rate: above it the queue would grow
 
 }  // namespace
 
@@ -44,7 +44,7 @@ UsualLoad usual_load(SystemUnderTest& system, const ScenarioOptions& options) {
 }
 
 double usual_target(double service, double queries) {
-  constexpr double kMissed = 0.005;  // of runs
+  constexpr double kMissed = 0.005;  // share of runs that miss the target
   return service * std::log(std::max(queries, 1.) / (kLoad * kMissed)) / (1 - kLoad);
 }
 

@@ -58,7 +58,7 @@ void look_for_doubts(ScenarioResult& result) {
     if (!settled) doubt = "latency had not settled by the middle of the run";
   }
   if (result.latency_from == LatencyFrom::schedule) {
-    // A tenth: then more than a tenth of what is told of the system is the generator's.
+    // Beyond a tenth, more than a tenth of the reported latency is the generator's.
     const Estimate lag = estimate(query_lags(result), percentile_of(0.99));
     const Estimate latency = estimate(latencies, percentile_of(0.99));
     if (lag.value > latency.value / 10) {

@@ -57,7 +57,7 @@ class OrderedQueue {
     filled_.notify_all();
   }
 
-  /// Of items that lay there when one was taken, it among them.
+  /// Mean number of items in the queue when one was taken, including that one.
   [[nodiscard]] double mean_depth() const {
     return next_ == 0 ? 0 : double(depth_sum_) / double(next_);
   }

@@ -28,9 +28,11 @@ struct PythonStepOptions {
   double seconds = 60;
   void declare(OptionList& options) {
     options.add("function", function, "FILE.py::NAME, which takes a numpy array and returns one");
-    options.add("type", type, "of what it returns; empty: as what it takes");
-    options.add("shape", shape, "likewise, as 3x224x224; ? stands for any size");
-    options.add("seconds", seconds, "that a call may take", {.above = 0, .most = 3600});
+    options.add("type", type, "element type of the result; empty: that of the argument");
+    options.add("shape", shape,
+                "shape of the result, such as 3x224x224; ? stands for any size; empty: that of the "
+                "argument");
+    options.add("seconds", seconds, "time limit for a call", {.above = 0, .most = 3600});
   }
 };
 

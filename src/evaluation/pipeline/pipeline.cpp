@@ -184,7 +184,7 @@ class PipelineRun {
   std::span<const std::int64_t> samples_;
   std::size_t places_;
   std::vector<std::unique_ptr<Queue>> queues_;
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards the members below
   PipelineReport report_;
   std::exception_ptr failure_;
   std::atomic<bool> cancelled_ = false;

@@ -135,8 +135,8 @@ PythonArray PythonWorker::call(DType dtype, const std::vector<std::int64_t>& dim
     end();
     throw FormatError(fmt::format("{}: {}", who(), error.what()));
   } catch (const Error&) {
-    // After an exception of the function's own the process is as good as before; begun anew it is
-    // surely.
+    // The function's own exception may leave the process in a bad state; the next call starts a new
+    // one.
     end();
     throw;
   }

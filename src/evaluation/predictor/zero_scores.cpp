@@ -8,8 +8,8 @@
 namespace d5::detail {
 
 void ZeroScoresOptions::declare(OptionList& options) {
-  options.add("output", output, "what the scores are called");
-  options.add("classes", classes, "of each sample", {.least = 1, .most = 10'000'000});
+  options.add("output", output, "name of the output with the scores");
+  options.add("classes", classes, "number of scores per sample", {.least = 1, .most = 10'000'000});
 }
 
 std::int64_t batch_of(const ValueMap& inputs) {

@@ -20,9 +20,9 @@ struct Apart {
     if (all.sink) options.sink = &tape;
   }
   SinkTape tape;
-  EvaluateOptions options;  ///< of the pieces inside
+  EvaluateOptions options;  ///< options of the pieces inside
   std::optional<IsolatedWorker> worker, of_libraries;
-  std::vector<std::size_t> numbers;  ///< of the pieces in their worker
+  std::vector<std::size_t> numbers;  ///< numbers of the pieces in their worker
   std::shared_ptr<ModelPieces> model;
 };
 

@@ -120,7 +120,7 @@ void LibraryLines::add_to(Timeline& timeline) const {
   for (TraceRecord& span : onednn_spans(text, monotonic_minus_system())) {
     const auto after = std::ranges::upper_bound(
         predicts, span.begin_ns, {}, [](const TraceRecord* one) { return one->begin_ns; });
-    if (after == predicts.begin()) continue;  // of warm-up
+    if (after == predicts.begin()) continue;  // a warm-up call
     const TraceRecord& predict = **std::prev(after);
     constexpr std::int64_t kRounding = 1'000'000;  // ns: some versions print whole milliseconds
     if (span.begin_ns > predict.end_ns + kRounding) continue;

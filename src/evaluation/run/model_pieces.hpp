@@ -34,7 +34,7 @@ class ModelPieces {
   std::int64_t samples_;
   std::shared_ptr<EvaluatedModel> model_;
   std::string who_;
-  EvaluationManifest asked_;  ///< of this model in this framework
+  EvaluationManifest asked_;  ///< the evaluation of this model in this framework
 };
 
 }  // namespace d5::detail

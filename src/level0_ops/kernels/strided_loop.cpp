@@ -83,7 +83,7 @@ void StridedLoop::walk_piece(std::int64_t begin, std::int64_t end, const void* f
 
 StridedLoop broadcast_loop(const Shape& out, std::initializer_list<const Shape*> inputs) {
   StridedLoop loop(inputs.size() + 1);
-  StridedLoop::Offsets step{};  // of the present dimension, from the outermost inwards
+  StridedLoop::Offsets step{};  // strides of the current dimension, from the outermost inwards
   if (out.elements() == 0) {
     loop.add(0, step);
     return loop;

@@ -11,7 +11,7 @@ namespace {
 
 struct Version {
   std::string name;
-  std::int64_t channels, kernel;  ///< of the first convolution
+  std::int64_t channels, kernel;  ///< size of the first convolution
   std::array<int, 2> pools;       ///< after these fire modules
 };
 

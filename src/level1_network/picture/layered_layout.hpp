@@ -52,8 +52,8 @@ class LayeredLayout {
 
   std::size_t boxes_;
   std::vector<Item> items_;                                ///< the boxes, then the points of edges
-  std::vector<std::vector<std::size_t>> layers_, points_;  ///< points: of each edge
-  std::vector<double> tops_, heights_;                     ///< of layers
+  std::vector<std::vector<std::size_t>> layers_, points_;  ///< points: the points of each edge
+  std::vector<double> tops_, heights_;                     ///< one per layer
   std::vector<std::vector<Point>> ways_;
   Size size_;
 };

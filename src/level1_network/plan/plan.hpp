@@ -76,7 +76,8 @@ struct Plan {
   std::vector<ForwardStep> forward;
   std::vector<ForwardStep> again;  ///< steps that backward recomputes, in their order
   std::vector<BackwardStep> backward;
-  std::vector<StepInfo> infos;  ///< of the forward steps, then of backward's in execution order
+  std::vector<StepInfo>
+      infos;  ///< one per forward step, then one per backward step, in execution order
   std::vector<StepInfo> kept_infos;
   std::vector<Update> updates;
   ValueMap outputs;
@@ -86,7 +87,7 @@ struct Plan {
   Value* loss_value = nullptr;
   Tensor* loss_gradient = nullptr;
   double loss_factor = 1;              ///< factor that was written there last
-  std::vector<Tensor> zero_gradients;  ///< of tensors that the loss does not depend on
+  std::vector<Tensor> zero_gradients;  ///< gradients of tensors that the loss does not depend on
   /// The same for shapes that are known only after forward.
   std::vector<std::pair<Tensor*, const Value*>> dynamic_zeros;
   std::size_t final_at_start = 0;
@@ -105,8 +106,8 @@ struct Plan {
 
   // Storage that the steps point to.
   std::map<Device, Arena> arenas;
-  std::deque<onnx::Node> nodes;             ///< of transfers and replaced sequences
-  std::deque<std::string> framework_names;  ///< of steps with several frameworks
+  std::deque<onnx::Node> nodes;             ///< nodes of transfers and replaced sequences
+  std::deque<std::string> framework_names;  ///< names for steps with several frameworks
   HostReads host_reads;
   std::deque<Value> values, again_values;
   std::deque<Tensor> gradients;

@@ -179,8 +179,8 @@ NetworkDifference DifferenceLook::look_at_time(const Network& network, const Val
                    .synchronise = [&] { executor.synchronise(); }};
   };
   NetworkDifference found;
-  for (int i = 0; i < 2; ++i) {  // of many tries at 95% some would be wrong once, but hardly twice
-                                 // in a row
+  // Twice: some of many tries at 95% would be wrong once, but hardly twice in a row.
+  for (int i = 0; i < 2; ++i) {
     const auto records = measure_side_by_side(
         {timed(*reference), timed(*subject)}, {"time"},
         {.samples = 20, .most_seconds = 10, .unjudged = true, .interrupt = options_.interrupt});

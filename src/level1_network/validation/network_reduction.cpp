@@ -254,7 +254,7 @@ class Reduction {
   const ReductionOptions& options_;
   const double begin_;
   double least_ = 0;           ///< bounds that a part is off
-  double seconds_before_ = 0;  ///< of the reduction that this one continues
+  double seconds_before_ = 0;  ///< time of the reduction that this one continues
   NetworkDifference whole_;
   ReducedNetwork result_;
 };

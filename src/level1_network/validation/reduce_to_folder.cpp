@@ -47,7 +47,7 @@ Measurement record_of(const ReducedNetwork& small, const NetworkCheckOptions& op
   record.status = Status::failed;
   record.reason = small.difference.words;
   if (small.differing_runs < small.runs) {
-    record.reason += fmt::format("; it comes and goes: in {} of {} runs of the whole",
+    record.reason += fmt::format("; it is intermittent: in {} of {} runs of the whole network",
                                  small.differing_runs, small.runs);
   }
   if (!small.is_smallest) {

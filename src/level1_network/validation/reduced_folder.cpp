@@ -133,7 +133,7 @@ std::string readme_of(const ReducedNetwork& reduced, const ReductionSubject& sub
         "each under the name of its parameter.\n";
   }
   if (reduced.differing_runs < reduced.runs) {
-    text += fmt::format("\nIt comes and goes: {} of {} runs of the whole differed.\n",
+    text += fmt::format("\nIt is intermittent: {} of {} runs of the whole network differed.\n",
                         reduced.differing_runs, reduced.runs);
   }
   text += fmt::format(

@@ -51,7 +51,7 @@ struct LossWeight::State {
 
   Network network;
   std::string loss;
-  std::optional<std::uint64_t> revision = {};  // of the last reading
+  std::optional<std::uint64_t> revision = {};  // revision at the last reading
   detail::LossReading reading = {};
   std::map<std::string, std::unique_ptr<Made>, std::less<>> made = {};
   std::map<std::vector<std::int64_t>, double> elements = {};  // keyed by the shapes that were fed

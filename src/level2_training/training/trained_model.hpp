@@ -26,7 +26,7 @@ struct TrainedModel {
   std::vector<Artefact> artefacts = {};            ///< the file
   std::string appended = {};                       ///< loss that the network did not come with
   TakenValues taken = {};                          ///< from the file of initial values
-  std::vector<Artefact> begun_with = {};           ///< that file
+  std::vector<Artefact> begun_with = {};           ///< the file of initial values
   std::vector<std::string> frozen = {};            ///< parameters that became constants
   std::map<std::string, std::string> inputs = {};  ///< the network's own names, by the batch's
 

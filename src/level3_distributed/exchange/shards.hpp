@@ -12,7 +12,7 @@ namespace d5::detail {
 /// The shards of one bucket, and this rank's shard.
 struct BucketShards {
   RankCounts counts;   ///< elements by rank, padding included
-  ParameterRange own;  ///< of this rank
+  ParameterRange own;  ///< this rank's shard
   Tensor values;       ///< parameter values of the bucket, laid out like its gradients
   Tensor own_gradients, own_values;  ///< this rank's parts of both
   Tensor mine;                       ///< buffer for one of them

@@ -84,7 +84,7 @@ class PipelineExecutor final : public GraphExecutor {
   std::map<std::int64_t, Sizes> sizes_;
   double loss_factor_ = 1, waited_seconds_ = 0;
   std::uint64_t revision_ = 0,
-                value_changes_ = 0;  // of the view, at the last notification of the stage
+                value_changes_ = 0;  // the view's, at the last notification of the stage
   // State of the current run.
   std::int64_t samples_ = 0;
   std::vector<MicroBatch> micro_batches_;

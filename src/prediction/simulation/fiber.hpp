@@ -50,7 +50,7 @@ class Fiber {
   std::size_t memory_bytes_;
   ucontext_t own_{}, resumer_{};
   std::optional<StackSwitch> stack_switch_;  // set once there is a stack
-  ThreadState state_;  // of the fiber while suspended, of the resumer while it runs
+  ThreadState state_;  // the fiber's while it is suspended, the resumer's while it runs
   bool ended_ = false;
 };
 

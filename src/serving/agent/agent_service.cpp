@@ -60,7 +60,7 @@ class AgentServing final : public agent::AgentService::Service, public Listening
     try {
       stream.attend();
       return grpc::Status::OK;
-    } catch (const IoError& error) {  // of the database, which may recover
+    } catch (const IoError& error) {  // the database failed; it may recover
       return {grpc::StatusCode::UNAVAILABLE, printable_message(error.what())};
     } catch (const std::exception& error) {
       return {grpc::StatusCode::INVALID_ARGUMENT, printable_message(error.what())};

@@ -16,7 +16,7 @@ namespace d5::detail {
 /// News from the server, or about the connection to it.
 struct AgentNews {
   enum class What { welcome, work, nothing, gone, taken, broken, refused } what;
-  Lease lease = {};       ///< of work, gone and taken
+  Lease lease = {};       ///< lease of work, gone and taken
   std::string text = {};  ///< the reason of broken and refused
 };
 

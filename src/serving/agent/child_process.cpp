@@ -8,7 +8,7 @@
 namespace d5::detail {
 namespace {
 
-constexpr std::size_t kMostKept = std::size_t{1} << 20;  // of its output
+constexpr std::size_t kMostKept = std::size_t{1} << 20;  // limit of kept output, in bytes
 
 }  // namespace
 

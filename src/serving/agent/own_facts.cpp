@@ -78,7 +78,7 @@ AgentFacts own_facts(const std::string& program, const std::string& name,
                    .instruction_sets = machine.instruction_sets,
                    .devices = machine.devices,
                    .models = held_models()};
-  if (machine.processor_limit > 0) {  // of a container
+  if (machine.processor_limit > 0) {  // a container's limit
     facts.cores = std::clamp<std::int64_t>(std::int64_t(machine.processor_limit), 1, facts.cores);
   }
   if (machine.memory_limit_bytes > 0) {

@@ -30,7 +30,7 @@ using detail::AgentOutcome;
 
 constexpr int kLookMilliseconds = 100;    // for an interrupt, and a child's deadline
 constexpr double kProgressSeconds = 0.5;  // between two progress lines of a child
-constexpr double kPatienceSeconds = 10;   // of an ending agent, for the server
+constexpr double kPatienceSeconds = 10;   // wait of an ending agent for the server
 
 /// Why it did not run, from its results; empty if they have no reason.
 std::string first_failure(const std::string& database) {

@@ -47,7 +47,7 @@ json error_of(const std::exception& error) {
 
 int answer_alone() {
   detail::crash_plainly();
-  // Where the system runs out of memory, this is the process to end, not the server.
+  // If the system runs out of memory, it should end this process, not the server.
   std::ofstream("/proc/self/oom_score_adj") << 1000;
   constexpr double kForever = std::numeric_limits<double>::infinity();
   detail::ModelLine line(take_socket());

@@ -76,7 +76,7 @@ Tensor tensor_of_contents(const std::string& who, DType dtype, const Shape& shap
   }
 }
 
-/// Of inputs or outputs, whose messages have the same fields.
+/// Tensors of inputs or outputs, whose messages have the same fields.
 template <class Messages, class Raw>
 std::vector<InferenceTensor> tensors_of(const char* kind, const Messages& messages,
                                         const Raw& raw) {

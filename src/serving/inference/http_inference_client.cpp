@@ -16,11 +16,11 @@ namespace d5::detail {
 namespace {
 
 constexpr std::size_t kMostAnswerBytes = std::size_t{1} << 30;
-constexpr long kPieceBytes = 1L << 19;  // that go to and fro at once; libcurl's own are small
+constexpr long kPieceBytes = 1L << 19;  // transfer buffer; libcurl's default is small
 
 struct Answer {
   std::string body;
-  std::optional<std::size_t> head = {};  ///< bytes of JSON, where the server tells
+  std::optional<std::size_t> head = {};  ///< bytes of JSON, if the server reports them
 };
 
 std::size_t receive_body(char* data, std::size_t size, std::size_t count, void* into) {
@@ -92,7 +92,7 @@ class HttpInferenceClient final : public InferenceClient {
   CurlHandle handle_;
 };
 
-/// The connection stays open between calls: only options are begun anew.
+/// Sends a request. The connection stays open between calls; only its options are reset.
 Answer HttpInferenceClient::ask(const std::string& path, const InferenceBody* body) {
   CURL* curl = handle_.get();
   libcurl().easy_reset(curl);

@@ -10,7 +10,7 @@
 
 namespace d5::detail {
 
-/// The header line that tells `InferenceBody::head`.
+/// The header with `InferenceBody::head`.
 inline constexpr const char* kHeadLength = "Inference-Header-Content-Length";
 
 /// The body of a message of the Open Inference Protocol over HTTP: JSON, and behind it the tensors
@@ -19,23 +19,24 @@ inline constexpr const char* kHeadLength = "Inference-Header-Content-Length";
 /// Source: KServe v2, "HTTP/REST"; Triton, "Binary Tensor Data Extension".
 struct InferenceBody {
   std::string bytes;
-  std::size_t head = 0;  ///< of them, JSON
+  std::size_t head = 0;  ///< number of leading bytes that are JSON
   [[nodiscard]] bool is_json() const { return head == bytes.size(); }
 };
 
-/// Which outputs are wanted as bytes behind the JSON.
+/// Outputs to return as bytes behind the JSON.
 struct BinaryWishes {
   bool by_default = false;
   std::map<std::string, bool> of = {};
   [[nodiscard]] bool wanted(const std::string& output) const;
 };
 
-/// `head` of `body` are JSON. The model and its version are told by the address, not here.
-/// Throws: FormatError for what is no request; ShapeError, TypeError, ValueError, NotFound for an
-/// input whose shape, type and data do not agree, by its name; MemoryError.
+/// Reads a request whose first `head` bytes are JSON. The model and its version are in the URL, not
+/// in the body.
+/// Throws: FormatError for a body that is not a request; ShapeError, TypeError, ValueError,
+/// NotFound for an input whose shape, type and data do not agree, with its name; MemoryError.
 [[nodiscard]] InferenceRequest read_request(std::string_view body, std::size_t head,
                                             BinaryWishes& wishes);
-/// All of it as bytes, and so wanted back.
+/// Writes all tensors as bytes, and requests the outputs as bytes.
 [[nodiscard]] InferenceBody write_request(const InferenceRequest& request);
 
 /// Throws: ValueError for what JSON cannot say: NaN, infinity, bytes that are no UTF-8, float16.

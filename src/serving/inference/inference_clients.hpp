@@ -5,7 +5,7 @@
 
 namespace d5::detail {
 
-/// Where a server is: "https", "example.org:8500".
+/// Address of a server: "https", "example.org:8500".
 struct InferenceAddress {
   std::string scheme, place;
 };

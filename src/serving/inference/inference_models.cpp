@@ -38,7 +38,7 @@ Model open_by_manifest(const std::string& word, const InferenceOptions& options)
                                                options);
 }
 
-/// Of the operator at the server, who may name files.
+/// Opens a model that the server's operator named, who may name files.
 Model open_word(const std::string& word, const InferenceOptions& options) {
   const bool is_manifest = is_carried(word.substr(0, word.find('@'))) || word.ends_with(".yaml") ||
                            word.ends_with(".yml") || word.ends_with(".json");

@@ -17,9 +17,9 @@
 namespace d5::detail {
 namespace {
 
-constexpr int kAtOnce = 2;         // losses in a row after which it is begun again without a wait
-constexpr int kMostDoublings = 6;  // of the wait
-constexpr double kOpening = 600;   // s that opening may take: it loads a framework, compiles
+constexpr int kAtOnce = 2;  // consecutive losses that are followed by a restart without a wait
+constexpr int kMostDoublings = 6;  // limit on doublings of the wait
+constexpr double kOpening = 600;   // s; time limit for opening: it loads a framework, compiles
 
 double wait_after(int losses, double first_wait) {
   if (losses <= kAtOnce) return 0;

@@ -18,8 +18,8 @@ struct RemoteOptions {
     options.add("address", address,
                 "HOST:PORT, http://, https://, grpc:// or grpcs://HOST:PORT, and /MODEL where the "
                 "server calls it otherwise; needs no 'address='");
-    options.add("version", version, "of the model; empty: the server chooses");
-    options.add("seconds", seconds, "for one answer; then the query has failed",
+    options.add("version", version, "version of the model; empty: the server chooses");
+    options.add("seconds", seconds, "time limit for an answer; a later one is a failed query",
                 {.above = 0, .most = 86400});
   }
 };

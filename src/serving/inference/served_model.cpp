@@ -147,7 +147,7 @@ void ServedModel::keep(std::span<const std::int64_t> ids, std::vector<RangeAnswe
   }
 }
 
-/// Of those that were not kept: the line was closed, or there was no memory.
+/// Fails queries whose answers were not kept: the queue was closed, or memory was exhausted.
 void ServedModel::hear(std::span<const QueryAnswer> answers) {
   const std::lock_guard lock(mutex_);
   for (const QueryAnswer& answer : answers) {

@@ -226,7 +226,7 @@ std::vector<StandingAgent> JobQueue::Store::agents() {
       "SELECT a.facts, a.heartbeat, p.job FROM agent a LEFT JOIN job_part p ON p.agent = a.name "
       "AND p.state IN ('leased', 'running') ORDER BY a.name, p.job");
   std::vector<StandingAgent> agents;
-  std::int64_t parts = 0;  // of the last agent
+  std::int64_t parts = 0;  // parts of the last agent
   for (const auto& row : table.rows) {
     StandingAgent agent{.facts = agent_facts(text_in(row, 0), "database"), .job = text_in(row, 2)};
     const bool is_next = agents.empty() || agents.back().facts.name != agent.facts.name;

@@ -75,7 +75,7 @@ class JobQueue::Store {
   std::unique_ptr<detail::SqlConnection> connection;
   JobQueue::Options options;
   double opened;
-  double ahead;  ///< of the monotonic clock
+  double ahead;  ///< lead over the monotonic clock
   std::mutex mutex;
   std::condition_variable changed;
   bool told = false;        ///< this transaction wrote events

@@ -151,7 +151,7 @@ TEST_CASE("a case that is at fault itself is said to be") {
   CHECK_THROWS_WITH(reduced("Conv 1x3x5x5 4x2x3x3"), Contains("the reference fails alike"));
 }
 
-TEST_CASE("what comes and goes is looked for several times") {
+TEST_CASE("an intermittent failure is tried several times") {
   const ReducedCase small = reduced("Sigmoid 4x4");
   CHECK(small.line.line == "Sigmoid scalar");
   CHECK(small.differing_runs > 0);

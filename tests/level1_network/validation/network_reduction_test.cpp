@@ -117,7 +117,7 @@ TEST_CASE("what a framework refuses is cut down, too, to the same complaint") {
   CHECK(small.answers.empty());
 }
 
-TEST_CASE("a difference that comes and goes is looked for several times, and told how often") {
+TEST_CASE("an intermittent difference is tried several times, and its frequency is reported") {
   const ReducedNetwork small = reduced("planted:wrong-now-and-then");
   CHECK(operators_of(small.network) == kPair);
   CHECK(small.differing_runs > 0);

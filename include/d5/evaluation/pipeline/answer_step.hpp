@@ -24,13 +24,13 @@ class AnswerStep {
 };
 
 using AnswerStepEntry = Entry<std::shared_ptr<const AnswerStep>()>;
-/// All by name; src/evaluation/pipeline/answer_steps has the built-in ones.
+/// All answer steps by name; src/evaluation/pipeline/answer_steps has the built-in ones.
 ///
 ///     auto classes = answer_steps().at("top_k").make({{"k", 5}});
 [[nodiscard]] Registry<AnswerStepEntry>& answer_steps();
 
-/// The value that a step was told to read: `name`, or where that is empty the only tensor that is
-/// there. Throws: NotFound with what there is.
+/// The value that a step's option names: `name`, or if that is empty the only tensor.
+/// Throws: NotFound, with the names of all values.
 [[nodiscard]] const Tensor& value_for(const ValueMap& values, const std::string& name,
                                       const std::string& step);
 

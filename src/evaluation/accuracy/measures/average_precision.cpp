@@ -24,11 +24,11 @@ struct AveragePrecisionOptions {
   }
 };
 
-/// Of each class the area below its curve of precision over recall, then their mean.
+/// Mean over all classes of the area below the precision-recall curve (mAP).
 ///
-/// Boxes of an answer are taken by falling score; each finds the right box that it overlaps most,
-/// if by enough and not found before. Precision is made falling from the right, and its area summed
-/// where recall grows.
+/// The boxes of an answer are matched in order of descending score. Each matches the true box that
+/// it overlaps most, if the overlap suffices and the true box is not matched yet. Precision is made
+/// monotonically decreasing before the area is summed.
 /// Source: Everingham et al., "The PASCAL Visual Object Classes Challenge: A Retrospective" (2015).
 class AveragePrecision final : public AccuracyMeasure {
  public:

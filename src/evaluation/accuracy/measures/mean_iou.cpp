@@ -15,12 +15,13 @@ namespace {
 struct MeanIouOptions {
   std::int64_t ignore = 255;
   void declare(OptionList& options) {
-    options.add("ignore", ignore, "pixels whose right class is this are not judged");
+    options.add("ignore", ignore, "class whose pixels are not judged");
   }
 };
 
-/// Of each class the pixels that both masks give it over those that either does, over all samples
-/// together; then the mean of the classes that occur. A sample's own is that of its classes.
+/// Mean intersection over union: for each class, the pixels that both masks assign to it, divided
+/// by the pixels that either does, over all samples together; then the mean over the classes that
+/// occur. A sample's score is the same mean over its own pixels.
 class MeanIou final : public AccuracyMeasure {
  public:
   using Options = MeanIouOptions;

@@ -19,11 +19,13 @@ struct HeatmapBoxesOptions {
   std::int64_t stride = 4;
 
   void declare(OptionList& options) {
-    options.add("heatmap", heatmap, "how surely something is centred here, 1 x H x W");
-    options.add("scale", scale, "logarithms of its height and width over the stride, 2 x H x W");
-    options.add("offset", offset, "of its centre from the cell's, down and right, 2 x H x W");
-    options.add("threshold", threshold, "what is less sure is none");
-    options.add("stride", stride, "pixels of a cell", {.least = 1});
+    options.add("heatmap", heatmap, "confidence that an object is centred in the cell, 1 x H x W");
+    options.add("scale", scale,
+                "logarithms of the box's height and width over the stride, 2 x H x W");
+    options.add("offset", offset,
+                "offset of the box's centre from the cell's, down and right, 2 x H x W");
+    options.add("threshold", threshold, "minimum confidence of a box");
+    options.add("stride", stride, "pixels per cell", {.least = 1});
   }
 };
 
@@ -71,7 +73,7 @@ class HeatmapBoxes final : public AnswerStep {
     double begin, end;
   };
 
-  /// Of a box whose centre is half a cell behind `cell`, in an image of so many cells.
+  /// Side of a box whose centre is half a cell behind `cell`, clipped to an image of `cells` cells.
   [[nodiscard]] Side side_of(double cell, double logarithm, std::int64_t cells) const {
     const auto stride = double(options_.stride);
     const double size = std::exp(logarithm) * stride, end = double(cells) * stride;

@@ -16,10 +16,9 @@ struct TopKOptions {
   std::int64_t k = 5, first = 0;
   std::string of;
   void declare(OptionList& options) {
-    options.add("k", k, "so many classes", {.least = 1, .most = 1'000'000});
+    options.add("k", k, "number of classes", {.least = 1, .most = 1'000'000});
     options.add("first", first,
-                "scores before it are of no class, such as a background's; the "
-                "next is of class 0",
+                "index of class 0's score; scores before it have no class, such as a background's",
                 {.least = 0});
     options.add("of", of, "the scores; empty: the only value");
   }

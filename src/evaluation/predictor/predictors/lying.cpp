@@ -8,13 +8,14 @@ struct LyingOptions : detail::ZeroScoresOptions {
   std::string of = "reference";
   std::int64_t after = 0;
   void declare(OptionList& options) {
-    options.add("of", of, "the predictor that answers first");
-    options.add("after", after, "so many samples it answers zeros without computing", {.least = 0});
+    options.add("of", of, "predictor that computes the first answers");
+    options.add("after", after, "number of samples after which it answers zeros without computing",
+                {.least = 0});
     ZeroScoresOptions::declare(options);
   }
 };
 
-/// Computes as long as it is watched, and then answers anything: a cheat.
+/// A cheat: computes the first answers only, then answers zeros.
 class LyingPredictor final : public Predictor {
  public:
   using Options = LyingOptions;

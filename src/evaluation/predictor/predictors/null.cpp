@@ -4,7 +4,7 @@
 namespace d5::predictor {
 namespace {
 
-/// Answers at once, and always the same: what is left is the cost of whoever asks.
+/// Answers immediately, always the same: measures the overhead of the caller.
 class NullPredictor final : public Predictor {
  public:
   using Options = detail::ZeroScoresOptions;

@@ -10,8 +10,8 @@ namespace {
 struct SleepOptions : detail::ZeroScoresOptions {
   double seconds = 0.001, seconds_per_sample = 0;
   void declare(OptionList& options) {
-    options.add("seconds", seconds, "of each call", {.least = 0, .most = 3600});
-    options.add("seconds_per_sample", seconds_per_sample, "and of each sample in it",
+    options.add("seconds", seconds, "time per call", {.least = 0, .most = 3600});
+    options.add("seconds_per_sample", seconds_per_sample, "further time per sample of the call",
                 {.least = 0, .most = 3600});
     ZeroScoresOptions::declare(options);
   }

@@ -16,8 +16,8 @@ struct LoadGenOptions {
   Scenario scenario = Scenario::single_stream;
   double expected_latency = 0;         ///< s, streams: determines the number of prepared queries
   double rate = 0;                     ///< queries/s: server's rate, or offline's expected one
-  std::int64_t samples_per_query = 0;  ///< of multi-stream
-  double target_latency = 0;           ///< s, of server
+  std::int64_t samples_per_query = 0;  ///< multi-stream's samples per query
+  double target_latency = 0;           ///< server's target latency, in s
   std::string model = {};              ///< model whose rules in mlperf.conf apply ("*": any)
   std::string user_conf = {};          ///< a file of the same form, read after mlperf.conf
 

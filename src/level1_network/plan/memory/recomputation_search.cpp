@@ -19,7 +19,7 @@ struct Choice {
   Steps steps;
   std::size_t bytes = std::numeric_limits<std::size_t>::max();  ///< on the device with the largest
                                                                 ///< need
-  double flop = std::numeric_limits<double>::infinity();        ///< of recomputed steps
+  double flop = std::numeric_limits<double>::infinity();        ///< FLOP of recomputed steps
 };
 
 double flop_of(const Step& step) {

@@ -56,8 +56,8 @@ class BatchMemory {
   BatchSource source_;
   BatchPlan plan_;
   std::vector<std::int64_t> samples_, draws_;
-  std::vector<std::vector<Tensor>> reads_;  // of each piece, one tensor per field
-  std::vector<std::exception_ptr> errors_;  // of each piece, then of `complete`
+  std::vector<std::vector<Tensor>> reads_;  // by piece, one tensor per field
+  std::vector<std::exception_ptr> errors_;  // one per piece, then that of `complete`
   std::vector<PaddedField> padded_;
   Batch batch_;
 };

@@ -108,8 +108,9 @@ struct ColourJitterOptions {
   void declare(OptionList& options) {
     options.add("brightness", brightness,
                 "v: random factor in [1 - v, 1 + v]; or its minimum and maximum", {.least = 0});
-    options.add("contrast", contrast, "as brightness", {.least = 0});
-    options.add("saturation", saturation, "as brightness", {.least = 0});
+    options.add("contrast", contrast, "v, or minimum and maximum, like brightness", {.least = 0});
+    options.add("saturation", saturation, "v, or minimum and maximum, like brightness",
+                {.least = 0});
     options.add("hue", hue, "v: random turn of the hue in [-v, v]; or its minimum and maximum",
                 {.least = -0.5, .most = 0.5});
   }

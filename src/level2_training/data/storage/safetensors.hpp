@@ -28,7 +28,7 @@ struct Safetensors {
   struct Stored {
     std::string name;
     TensorDesc desc;
-    std::string_view bytes;  ///< of the size that `desc` implies
+    std::string_view bytes;  ///< contents, of the size that `desc` implies
   };
   std::map<std::string, std::string> metadata;
   std::vector<Stored> tensors;  ///< in the order of their bytes

@@ -22,7 +22,7 @@ struct SampleIndex {
   std::int64_t parts = 1;
   std::vector<std::int64_t> begins, lengths;
   std::vector<std::uint32_t> sums;  ///< CRC-32C; empty if they were not computed
-  std::vector<std::string> names;   ///< of the samples; empty if they have none
+  std::vector<std::string> names;   ///< names of the samples; empty if they have none
   std::vector<Dataset::Field> fields;
 
   [[nodiscard]] std::int64_t samples() const { return std::int64_t(begins.size()) / parts; }

@@ -139,11 +139,11 @@ class TarIndexer {
 
   const UnpackedFile& file_;
   TarReader reader_;
-  std::vector<std::string> suffixes_;  ///< of the fields
+  std::vector<std::string> suffixes_;  ///< suffixes of the fields
   bool chosen_ = false;                ///< chosen by the caller
   bool told_ = false;                  ///< declared by the archive
   std::string stem_;
-  std::vector<Part> parts_;  ///< of the sample `stem_`
+  std::vector<Part> parts_;  ///< parts of the sample `stem_`
   SampleIndex index_;
 };
 

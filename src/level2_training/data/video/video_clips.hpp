@@ -12,7 +12,7 @@ namespace d5::detail {
 
 /// A video and its class.
 struct LabelledVideo {
-  std::string path;  ///< of the file; a folder of that name without extension takes precedence
+  std::string path;  ///< path of the file; a folder of that name without extension takes precedence
   std::string name;  ///< for people
   std::int64_t label = 0;
 };

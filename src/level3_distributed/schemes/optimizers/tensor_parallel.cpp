@@ -123,7 +123,7 @@ class TensorParallel final : public DistributedOptimizer {
 
   detail::RankGrid grid_;
   std::shared_ptr<Communicator> model_;
-  std::map<std::string, std::size_t, std::less<>> axes_;  // of cut parameters
+  std::map<std::string, std::size_t, std::less<>> axes_;  // axes of cut parameters
 };
 
 }  // namespace

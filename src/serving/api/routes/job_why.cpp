@@ -16,14 +16,14 @@ HttpResponse fits_answer(const std::vector<AgentFit>& fits) {
 
 void register_job_why(Registry<RouteEntry>& registry) {
   registry.add("POST /v1/jobs/why",
-               {.summary = "for each agent whether it could run such a job, and why not",
+               {.summary = "agents that could run such a job, and why others could not",
                 .role = ServingRole::view,
                 .answer = [](const HttpRequest& request, ServingContext& context) {
                   detail::expect_query(request, {});
                   return fits_answer(context.jobs().why(detail::asked_job(request).constraints));
                 }});
   registry.add("GET /v1/jobs/{id}/why",
-               {.summary = "for each agent whether it could run the job, and why not",
+               {.summary = "agents that could run the job, and why others could not",
                 .role = ServingRole::view,
                 .answer = [](const HttpRequest& request, ServingContext& context) {
                   detail::expect_query(request, {});
