@@ -107,7 +107,7 @@ def predict(
         )
     if launches < 1 or (launches > 1 and _d5.world().size > 1):
         raise ValueError(
-            f"d5.predict: {launches} launches; expected 1 or more, and 1 within a job, whose ranks are not started anew"
+            f"d5.predict: {launches} launches; expected 1 or more, and 1 within a job, whose ranks are not started again"
         )
     model = os.fspath(profile)
     steps = _d5._steps_of_launch(steps, launches)

@@ -84,7 +84,7 @@ TEST_CASE("compare of files does not pass what is mistrusted") {
   CHECK_THAT(run.err, Contains("B is mistrusted: the samples drift"));
 }
 
-TEST_CASE("what is surely worse fails a gate, whatever else cannot be told") {
+TEST_CASE("a pair that is certainly worse fails a gate, although others are undecided") {
   const TemporaryFolder folder;
   const auto both = [](const Measurement& first, Measurement second) {
     second.subject = "Relu 8";

@@ -181,7 +181,7 @@ TEST_CASE("a usage error is said once, by rank 0, and ends the job") {
   CHECK_THAT(run.err, Contains("d5: error: rank 0: ") && !Contains("d5: error: rank 1: "));
 }
 
-TEST_CASE("ranks that cannot share a batch are told so") {
+TEST_CASE("a batch that the ranks cannot share is refused") {
   if (!transport().present) return;
   const auto run = run_d5("train mnist-lenet-quick --set sampler.batch_size=31 --quiet", kMpirun);
   CHECK(run.status == 2);

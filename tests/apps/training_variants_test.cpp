@@ -36,7 +36,7 @@ TEST_CASE("variants are trained interleaved, compared with the first, and drawn"
   }
 }
 
-TEST_CASE("trials are points of the recipe's ranges, the best of which is told") {
+TEST_CASE("trials are points of the recipe's ranges, and the best is reported") {
   const TrainingJob job(
       {.sections = "ranges:\n  optimizer.learning_rate: {least: 0.01, most: 0.03}\n"});
   const auto run = run_d5("train '" + job.recipe() + "' --trials 2");

@@ -167,7 +167,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
   CHECK_THAT(run.err, StartsWith("d5: error: ") && Contains(message));
 }
 
-TEST_CASE("a name that stands nowhere is found on one rank, which does not heed it") {
+TEST_CASE("an unknown name is an error even on one rank, which does not use it") {
   if (!transport().present) return;
   const std::string alone = "mpirun -np 1", train = "train mnist-lenet-quick --quiet ";
   const auto all_reduce =

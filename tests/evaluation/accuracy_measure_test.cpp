@@ -139,7 +139,7 @@ TEST_CASE("answer steps make of outputs what people ask for") {
   CHECK(p[1] == Approx(0.3994863).epsilon(1e-5));
   answer_steps().at("top_k").make({{"k", 3}})->run(values);
   const auto* best = values.at("classes").tensor().data<std::int64_t>();
-  CHECK(Integers(best, best + 3) == Integers{1, 3, 2});  // of equal scores the lower class first
+  CHECK(Integers(best, best + 3) == Integers{1, 3, 2});  // equal scores: the lower class first
   CHECK_THROWS_AS(answer_steps().at("top_k").make({{"k", 3}})->run(values), NotFound);
 
   ValueMap background{{"s", Tensor::vector(Floats{9, 1, 2})}};

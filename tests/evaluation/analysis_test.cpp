@@ -151,7 +151,7 @@ TEST_CASE("a million predictions cost the hours that they take") {
   CHECK(analyse("cost", {sample_run(kThreeCells)}).table.size() == 0);  // nobody knows the price
 }
 
-TEST_CASE("a summary has a line a cell, with LoadGen's verdict and why it is none") {
+TEST_CASE("a summary has a line a cell, with LoadGen's verdict and why it is invalid") {
   AnalysedRun run = sample_run(kThreeCells);
   for (Measurement& record : run.results.measurements) {
     if (record.metric != "latency") continue;
@@ -275,7 +275,7 @@ TEST_CASE("every analysis has nothing to say of nothing, and its plots are drawn
   for (const auto& plot : plots) CHECK_THAT(to_svg(plot), Contains("<svg"));
 }
 
-TEST_CASE("a limit is told by a sign and a number, with a unit that fits") {
+TEST_CASE("a limit is a sign and a number, with a unit that fits") {
   CHECK(requirement_of("accuracy", ">=0.75").limit == 0.75);
   CHECK(requirement_of("accuracy", ">= 75%").limit == Approx(0.75));
   CHECK(requirement_of("p99", "<=50ms").limit == Approx(0.05));

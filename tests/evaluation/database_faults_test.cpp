@@ -192,7 +192,7 @@ TEST_CASE("a file that is no database, or another program's, is refused and kept
   CHECK(read_file(folder / "other.db") == before);
 }
 
-TEST_CASE("a damaged file is said to be damaged, wherever it is damaged") {
+TEST_CASE("a file damaged anywhere is reported as damaged") {
   const TemporaryFolder folder;
   {
     const auto database = EvaluationDatabase::open(folder / "whole.db");

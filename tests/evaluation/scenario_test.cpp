@@ -104,7 +104,7 @@ TEST_CASE("a rate that nobody tells is half of what the system answers one after
 }
 
 TEST_CASE("an M/G/1 queue that is asked as usual keeps the usual bound, run by run") {
-  constexpr std::int64_t kQueries = 662;  // of a server: one late answer may be among them
+  constexpr std::int64_t kQueries = 662;  // a server's number: one late answer is allowed
   constexpr int kRuns = 200;
   int kept = 0;
   const std::string law = GENERATE("fixed", "uniform", "exponential");

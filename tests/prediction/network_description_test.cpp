@@ -98,7 +98,7 @@ TEST_CASE("what is wrong in a network is said with file and line") {
   CHECK_THROWS_WITH(parse_network_description(text, "n.yaml"), Catch::Contains(says));
 }
 
-TEST_CASE("an unknown network is told with the nearest one") {
+TEST_CASE("the error about an unknown network suggests the nearest one") {
   CHECK_THROWS_WITH(load_network_description("ethernet-10gb"), Catch::Contains("ethernet-10g"));
 }
 

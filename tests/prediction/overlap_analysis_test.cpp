@@ -16,7 +16,7 @@ namespace {
 
 OverlapGrid grid_of(const std::string& text) { return overlap_grid_from_csv(text, "g.csv", "b"); }
 
-TEST_CASE("the best setting of a row is told over the base, within rounding") {
+TEST_CASE("the best setting of a row has its gain over the base, within rounding") {
   const auto best = best_settings(grid_of("model,batch,a,b\nm,8,110,100\nm,16,100,120\n"));
   REQUIRE(best.size() == 2);
   CHECK(best[0].setting == "a");

@@ -139,7 +139,7 @@ TEST_CASE("a deadlock names ranks, times and calls") {
                         Catch::Contains("rank 1 since 1.5 s"));
 }
 
-TEST_CASE("a collective that a rank leaves out is a deadlock, told by its name") {
+TEST_CASE("a collective that a rank leaves out is a deadlock, reported by its name") {
   CHECK_THROWS_WITH(run_simulated(3, simple_network(3),
                                   [](SimulatedRank& rank, const Ranks& ranks) {
                                     Tensor data = Tensor::zeros(DType::float32, {3});
@@ -317,7 +317,7 @@ TEST_CASE("metrics' clock is the rank's own") {
   });
 }
 
-TEST_CASE("bad numbers of ranks are told") {
+TEST_CASE("bad numbers of ranks are refused") {
   const auto nothing = [](SimulatedRank&, const Ranks&) {};
   CHECK_THROWS_AS(run_simulated(0, simple_network(2), nothing), ValueError);
   CHECK_THROWS_AS(run_simulated(-1, simple_network(2), nothing), ValueError);

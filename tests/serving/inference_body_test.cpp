@@ -166,7 +166,7 @@ TEST_CASE("what is no request is refused") {
   const std::string data = R"("shape": [1], "datatype": "FP32", "data": )";
   const std::string deep = std::string(50, '[') + std::string(50, ']');
   CHECK_THROWS_AS(read_input(data + deep), ShapeError);
-  std::string deepest = "[";  // of which the complaint would quote the beginning
+  std::string deepest = "[";  // the error message would quote its beginning
   for (int i = 0; i < 200'000; ++i) deepest += R"({"a":)";
   CHECK_THROWS_AS(read_input(data + deepest + "1" + std::string(200'000, '}') + "]"), FormatError);
 }

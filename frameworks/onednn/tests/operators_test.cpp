@@ -107,7 +107,7 @@ TEST_CASE("kernels that were planned for fewer threads are right with more, and 
   set_threads(before);
 }
 
-TEST_CASE("a ratio of Dropout that is none is an error even where nothing is dropped") {
+TEST_CASE("an invalid ratio of Dropout is an error even if nothing is dropped") {
   const auto& registry = framework("onednn").part<OperatorRegistry>();
   for (const char* line : {"Dropout@11 3 ratio=1.5", "Dropout 3 scalar{-0.5}", "Dropout 3 {nan}"}) {
     const OperatorCase op_case = parse_case(line);

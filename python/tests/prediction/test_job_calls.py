@@ -157,7 +157,7 @@ def too_many():
         d5.predict("lenett", batch=2, measure=[1])  # fails at rank 0 alone, and is raised on both
     with pytest.raises(d5.IoError, match="nowhere"):
         d5.predict("lenet", batch=2, measure=[1], trace="/nowhere/t.json")
-    with pytest.raises(d5.ValueError, match="not started anew"):
+    with pytest.raises(d5.ValueError, match="not started again"):
         d5.predict("lenet", batch=2, measure=[1], launches=2)
 
 

@@ -77,7 +77,7 @@ TEST_CASE("a run is shown, exported and imported as it was measured") {
   CHECK(run_d5("eval show " + id + " --answers x" + folder.database).status == 2);
 }
 
-TEST_CASE("a database where results files are read is told how to make one") {
+TEST_CASE("a database given in place of a results file is an error that says how to make one") {
   const KeptFolder folder;
   REQUIRE(run_d5("op bench \"Relu 4\" --samples 3" + folder.database).status == 0);
   const std::string file = folder / "kept.db";

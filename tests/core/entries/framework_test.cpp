@@ -21,7 +21,7 @@ using namespace d5;
 namespace {
 
 /// Copies of the plug-ins of tests/core/plugins, which the build lays beside this program for other
-/// tests, too; and what is none.
+/// tests, too; and a file that is no library.
 const bool path_is_set = [] {
   static const testing::TemporaryFolder own;
   const std::filesystem::path folder = own / "plugins";

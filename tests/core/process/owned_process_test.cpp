@@ -151,7 +151,7 @@ TEST_CASE("signals of this process disturb neither a wait nor what is read") {
   CHECK(brief.wait());
 }
 
-TEST_CASE("a program that does not exist is told by its name") {
+TEST_CASE("the error about a missing program has its name") {
   CHECK_THROWS_AS(run_program({.words = {"no-such-program"}}), detail::NoProgram);
   CHECK_THROWS_WITH(run_program({.words = {"no-such-program"}}), Contains("'no-such-program'"));
   CHECK_THROWS_WITH(run_program({.words = {"/no/such/program"}}), Contains("'/no/such/program'"));

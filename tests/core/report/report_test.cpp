@@ -485,7 +485,7 @@ TEST_CASE("two files stand side by side, and what differs is marked") {
   CHECK_THAT(page, Contains("torch, a.json") && Contains("torch, b.json"));
   CHECK_THAT(page, Contains("<tr class=\"differs\"><th scope=\"row\">hostname</th>"));
   CHECK_THAT(page, Contains("<h2>Comparison</h2>") && Contains("worse"));
-  const std::string below = page.substr(page.find("<tfoot>"));  // of what is sorted
+  const std::string below = page.substr(page.find("<tfoot>"));  // below the rows that are sorted
   CHECK_THAT(below, Contains("<td>geometric mean</td><td>2 pairs</td><td>time</td>") &&
                         Contains("<td>2.000</td>") && Contains("0 faster, 2 slower"));
 }

@@ -98,7 +98,7 @@ TEST_CASE("a table keeps to 80 and to 120 columns, and cuts no number") {
   }
 }
 
-TEST_CASE("a reason whose numbers stand within words is told by its first") {
+TEST_CASE("reasons that differ by a number within words are shown by the first") {
   std::vector<Measurement> rows;
   for (const std::string shape : {"2x3", "4x5"}) {
     rows.push_back(printed_time("Relu " + shape, "forward"));

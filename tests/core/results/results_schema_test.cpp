@@ -95,7 +95,7 @@ TEST_CASE("what ratios say together is valid, too, and no reader takes it for a 
   CHECK(sum.at("metric") == "mean_time_ratio");
   CHECK(sum.at("statistic") == "geometric_mean");
   CHECK(sum.at("value").get<double>() == Approx(0.5));
-  CHECK_FALSE(sum.contains("interval"));  // of two cases
+  CHECK_FALSE(sum.contains("interval"));  // two cases are too few
   CHECK(sum.at("samples") == json({0.5, 0.5}));
   CHECK(sum.at("conditions") ==
         json({{"identity", {{"base", "reference"}}},

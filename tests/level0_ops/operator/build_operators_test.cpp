@@ -220,7 +220,7 @@ D5_OPERATOR(Twice<DTYPE>)
   CHECK_THROWS_WITH(run_case("build_test.Twice 2x2"), Contains("one dimension only"));
   CHECK_THROWS_AS(run_case("build_test.Twice 2 more=word"), TypeError);
   CHECK(load("double") == std::vector<std::string>{"build_test.Twice"});
-  CHECK_THROWS_AS(run_case("build_test.Twice 2"), TypeError);  // of float32
+  CHECK_THROWS_AS(run_case("build_test.Twice 2"), TypeError);  // float32
   CHECK(build_operators(source, "", {{"DTYPE", "float"}}) !=
         build_operators(source, "", {{"DTYPE", "double"}}));
   CHECK_THROWS_AS(build_operators(source), FormatError);

@@ -147,7 +147,7 @@ TEST_CASE("a complaint ends at the smallest case that brings the same one") {
   CHECK_THAT(small.difference, Contains("no more than 3 elements"));
 }
 
-TEST_CASE("a case that is at fault itself is said to be") {
+TEST_CASE("a case that fails on the reference, too, is reported as wrong") {
   CHECK_THROWS_WITH(reduced("Conv 1x3x5x5 4x2x3x3"), Contains("the reference fails alike"));
 }
 

@@ -94,7 +94,7 @@ TEST_CASE("a race goes on while it is undecided, without those that are surely s
   CHECK(race.ratio("third").ratio_interval.low > 1);  // over its six rounds
 }
 
-TEST_CASE("undecided in the end, the better median wins, whoever was first") {
+TEST_CASE("an undecided race is won by the better median, in either order") {
   // Three of five rounds are faster for the second: no interval of 24 tells.
   const std::vector<double> noisy = {8, 11, 8, 11, 8};
   {
@@ -204,7 +204,7 @@ struct RaceOnDraws {
 
 }  // namespace
 
-TEST_CASE("where inputs are random who is wrong on another draw is refused, and the draw is told") {
+TEST_CASE("an executor that is wrong on another draw of random inputs is refused, with the draw") {
   const d5::testing::OwnCacheFolder cache;
   RaceOnDraws drawn;
   drawn.run(1e9);

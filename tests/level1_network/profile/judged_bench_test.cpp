@@ -135,7 +135,7 @@ TEST_CASE("the reference judges a network once; a second bench reads what it ans
   CHECK(cache.files().size() == 2);
 }
 
-TEST_CASE("what was kept and is damaged is asked for anew") {
+TEST_CASE("a damaged file of kept answers is computed again") {
   const testing::OwnCacheFolder cache;
   const testing::TemporaryFolder folder;
   const std::string model = model_in(folder);

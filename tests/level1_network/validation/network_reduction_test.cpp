@@ -199,7 +199,7 @@ TEST_CASE("where the whole is far off, a quantized number that is one step off i
   Network network = quantized();
   network.add_node("Sigmoid", {"x"}, {"a"});
   network.add_node("Sigmoid", {"a"}, {"b"});
-  network.add_node("QuantizeLinear", {"b", "quarter", "none"}, {"c"});  // of a half the last
+  network.add_node("QuantizeLinear", {"b", "quarter", "none"}, {"c"});  // 0.5 to 0.73, step 0.25
   network.add_node("DequantizeLinear", {"c", "quarter", "none"}, {"d"});
   network.add_node("Tanh", {"d"}, {"e"});
   network.add_node("Exp", {"e"}, {"f"});
@@ -271,7 +271,7 @@ TEST_CASE("a wrong gradient is cut down to the node that gives it; forward sees 
   const ReducedNetwork small = reduced(network, fault, {.passes = ReductionOptions::Passes::both});
   CHECK(operators_of(small.network) == std::vector<std::string>{"Exp"});
   CHECK(small.difference.kind == DifferenceKind::gradient);
-  REQUIRE(small.gradients.size() == 1);  // of what it is fed
+  REQUIRE(small.gradients.size() == 1);  // the gradient of its input
   CHECK(small.inputs.empty());
   const float expected = small.expected_gradients.at("p2").tensor().item<float>();
   CHECK(small.gradients.at("p2").tensor().item<float>() == Approx(1.05F * expected));

@@ -29,7 +29,7 @@ struct Mirror : testing::TemporaryFolder {
     ::unsetenv("D5_DATA_DIR");
   }
   [[nodiscard]] std::string url() const { return "file://" + *this / "mirror"; }
-  testing::OwnCacheFolder store;  ///< where artefacts are
+  testing::OwnCacheFolder store;  ///< folder of the artefacts
 };
 
 void register_letters() {

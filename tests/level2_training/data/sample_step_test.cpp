@@ -193,7 +193,7 @@ TEST_CASE("a random resized crop has a uniform area, logarithm of its shape, and
     lefts.push_back(double(frame.left) / (kSide - double(frame.width)));
   }
   for (auto* numbers : {&areas, &shapes, &tops, &lefts}) {
-    for (double& number : *numbers) number = std::clamp(number, 0.0, 1.0);  // of rounding
+    for (double& number : *numbers) number = std::clamp(number, 0.0, 1.0);  // removes rounding
     CHECK(surprise(*numbers) < kMostSurprise);
   }
 }

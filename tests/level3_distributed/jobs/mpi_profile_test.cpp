@@ -185,7 +185,7 @@ TEST_CASE("what mpi4py says is seen") {
   CHECK(counts(results, "MPI_Mrecv, rank 1, MPI_COMM_WORLD", 0)[0] == 1);
 }
 
-TEST_CASE("who goes past the profile is told so") {
+TEST_CASE("a job that bypasses the profile is reported") {
   const Job job = run_profiled(2, "", D5_PROFILED " unseen");
   INFO(job.output);
   CHECK(job.status == 0);

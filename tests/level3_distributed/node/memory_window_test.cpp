@@ -146,7 +146,7 @@ TEST_CASE("an exclusive lock keeps all others out, shared ones let each other in
   world()->barrier();
 }
 
-TEST_CASE("who asks for a lock whose holder died is told so, and so is whoever comes later") {
+TEST_CASE("asking for a lock whose holder died is an error, now and later") {
   const auto window = make_memory_window(world(), 8);
   const auto kind = GENERATE(WindowLockKind::shared, WindowLockKind::exclusive);
   if (rank == 0) die_after([&] { new auto(window->lock(0, kind)); });

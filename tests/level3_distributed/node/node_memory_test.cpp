@@ -62,7 +62,7 @@ TEST_CASE("a tensor keeps node memory alive, and cannot pass its end") {
   CHECK(shared.data<std::uint8_t>()[31] == 9);
 }
 
-TEST_CASE("ranks that ask for different sizes are told so, on every rank") {
+TEST_CASE("ranks that ask for different sizes are an error on every rank") {
   if (n == 1) return;
   const std::size_t bytes = rank == n - 1 ? 128 : 64;
   CHECK_THROWS_WITH(
