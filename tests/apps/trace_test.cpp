@@ -117,7 +117,7 @@ TEST_CASE("a timeline keeps the rules of its format: networks, nodes, both ways,
   CHECK(check.spans("operator", "Conv 'conv1' backward") == steps);
 }
 
-TEST_CASE("where the timeline is stands on stderr") {
+TEST_CASE("stderr names the timeline's file") {
   const TemporaryFolder folder;
   const std::string file = folder / "trace.json";
   const auto run = run_d5("op check 'Relu 2x3' --trace " + file);

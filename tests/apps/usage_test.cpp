@@ -191,7 +191,7 @@ TEST_CASE("what is wrong on all ranks is said once") {
   }
 }
 
-TEST_CASE("who asks all frameworks expects some to say no") {
+TEST_CASE("a command over all frameworks expects some to refuse") {
   const std::string bench = "op bench 'Size 2x3' --pass backward --samples 2 --quiet --framework ";
   const auto all = run_d5(bench + "all");
   CHECK(all.status == 0);

@@ -122,7 +122,7 @@ TEST_CASE("what larger batches bring is held against the smallest") {
   CHECK(cell_of(result.table, 1, "efficiency") == "0.75");
 }
 
-TEST_CASE("who is beaten in all three is not on the front") {
+TEST_CASE("a run that is beaten in all three is not on the front") {
   const auto result = analyse("trade_off", {sample_run({{"torch", 1, 1e-3, 100, 0.9},
                                                         {"worse", 1, 2e-3, 90, 0.89},
                                                         {"exact", 1, 4e-3, 50, 0.95}})});

@@ -159,7 +159,7 @@ TEST_CASE("a database that another program does not let go of is an error, and n
     const auto write = [&] { database->measurements("run1000", "p", some_records(1)); };
     CHECK_THROWS_AS(write(), IoError);
     CHECK_THROWS_WITH(write(), Contains("another program holds its lock"));
-    CHECK(database->runs().size() == 1);  // reading needs nobody's leave
+    CHECK(database->runs().size() == 1);  // reading does not wait for the lock
     holder->roll_back();
     CHECK_NOTHROW(write());
   });

@@ -130,7 +130,7 @@ TEST_CASE("a bound is no wider than an M/M/1 queue needs") {
   CHECK(usual < 1.1 * needed);
 }
 
-TEST_CASE("of a hundred usual runs of an honest system one at most is mistrusted") {
+TEST_CASE("at most one of a hundred usual runs of an honest system is mistrusted") {
   constexpr int kRuns = 60;
   int mistrusted = 0, all = 0;
   for (const std::string name : {"constant", "poisson", "gamma", "bursts", "closed_loop"}) {

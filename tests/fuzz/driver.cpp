@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kMostSilence = 120;  // seconds of one case, which may also wait
 constexpr std::size_t kBatch = 200;
-constexpr int kMostFound = 500;  // more of the same help nobody
+constexpr int kMostFound = 500;  // more of the same do not help
 
 struct Options {
   std::uint64_t seed = 1;

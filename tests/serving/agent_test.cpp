@@ -285,7 +285,7 @@ TEST_CASE("an agent runs as many parts at once as it says, and no more") {
   CHECK(place.runs().size() == 4);
 }
 
-TEST_CASE("of parts that run at once one is cancelled, and the other goes on") {
+TEST_CASE("one of two parts that run at once is cancelled, and the other goes on") {
   Place place;
   const std::string go = place.folder / "go";
   AgentOptions agent = place.agent("while ! test -e " + shell_quoted(go) +

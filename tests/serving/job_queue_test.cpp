@@ -449,7 +449,7 @@ TEST_CASE("processes that lease at once have each job once") {
   });
 }
 
-TEST_CASE("who asks for the same at once has one job, and events have no gap") {
+TEST_CASE("equal requests at once have one job, and events have no gap") {
   on_each_database([](const AnyDatabase& any) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {

@@ -182,7 +182,7 @@ TEST_CASE("processes that want a file at once download it once") {
   CHECK(begins.size() == 1);
 }
 
-TEST_CASE("who waits for another's download can be interrupted") {
+TEST_CASE("waiting for another's download can be interrupted") {
   const OwnStore own;
   (void)own.store.fetch(own.published("a", "a"));  // makes the folders
   const detail::FileLock lock(own / "store/locks/ba");

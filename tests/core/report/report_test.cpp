@@ -112,7 +112,7 @@ TEST_CASE("a curve marks its last and its best") {
   CHECK(accuracy({0.9, 0.99, 0.98}).marks.front().points.back().x == 3);  // counted from 1
 }
 
-TEST_CASE("of many curves none is labelled, and their points still tell their numbers") {
+TEST_CASE("many curves have no labels, and their points still tell their numbers") {
   std::vector<Measurement> runs;
   for (int seed = 1; seed <= 7; ++seed) {
     runs.push_back(curve("loss", Quantity::loss, Direction::lower_is_better, {2, 1.0 / seed}));

@@ -184,7 +184,7 @@ TEST_CASE("each rank's lanes are named behind its own name") {
                                           "thread 0"});
 }
 
-TEST_CASE("of what begins together the longest comes first") {
+TEST_CASE("the longest of the spans that begin together comes first") {
   Timeline all = one_span(0, "short");
   Timeline other = one_span(1, "long");
   other.records.front().end_ns += 1;

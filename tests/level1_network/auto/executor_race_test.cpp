@@ -114,7 +114,9 @@ TEST_CASE("a race ends when its time is over, after six rounds at least") {
   CHECK(second.runs() == kUntimed + 6 + kAfter);
 }
 
-TEST_CASE("who takes twice as long as another leaves after two rounds, unless it was first") {
+TEST_CASE(
+    "an executor that takes twice as long as another leaves after two rounds, unless it was "
+    "first") {
   ScriptedExecutor first({30}), second({10}), third({21});
   const Race race({&first, &second, &third});
   CHECK(race.race.winner() == "second");
@@ -132,7 +134,8 @@ TEST_CASE("short runs are timed together, after as many that are not") {
   CHECK(race.ratio("second").ratio == Approx(2));
 }
 
-TEST_CASE("who is wrong only after some runs, or gives out what it kept, does not win") {
+TEST_CASE(
+    "an executor that is wrong only after some runs, or returns cached results, does not win") {
   const auto [fault, why] = GENERATE(table<std::string, std::string>(
       {{"wrong-after-ten", "after its rounds wrong answers: output y"},
        {"stale", "after its rounds wrong answers: its outputs stay the same to the bit"}}));

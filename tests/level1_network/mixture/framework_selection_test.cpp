@@ -172,7 +172,7 @@ TEST_CASE("a choice that other work disturbed holds while that goes on, and is m
   CHECK(all_in("alpha").kept);
 }
 
-TEST_CASE("where each measuring is disturbed the third choice stays") {
+TEST_CASE("the third choice stays if each measuring is disturbed") {
   const Fresh fresh;
   // Other work that waits until it is measured: what looks for 0.15 s does not see it.
   int watches = 0;

@@ -72,7 +72,7 @@ TEST_CASE("every planted fault is found, and who has none is right") {
   }
 }
 
-TEST_CASE("who makes nothing of what is next to nothing does not give out what it kept") {
+TEST_CASE("an executor that flushes tiny values to zero is not accused of cached results") {
   const testing::OwnCacheFolder cache;
   const testing::TemporaryFolder folder;
   Network network("faint");

@@ -31,7 +31,7 @@ TEST_CASE("open sizes are the least that go through the network") {
 }
 
 TEST_CASE(
-    "of sizes that nobody asks for strides leave at least one element, though fewer go through") {
+    "strides leave at least one element of sizes that are not given, though fewer go through") {
   Network network("detector");
   network.add_input("x", DType::float32, {"N", std::int64_t{1}, "height", "width"});
   network.add_constant("w", Tensor::zeros(DType::float32, {1, 1, 3, 3}));

@@ -131,7 +131,7 @@ TEST_CASE("without a difference nothing is reduced") {
   CHECK(small.network.graph().nodes.size() == 40);
 }
 
-TEST_CASE("when time is over, or somebody wishes, the smallest so far is kept") {
+TEST_CASE("the smallest so far is kept at the time limit or an interrupt") {
   std::stop_source stop;
   std::size_t smallest = 40;
   ReductionOptions options{.interrupt = {.token = stop.get_token()}};
@@ -195,7 +195,7 @@ Network quantized() {
 
 }  // namespace
 
-TEST_CASE("where the whole is far off, a quantized number that is one step off is no evidence") {
+TEST_CASE("a quantized number that is one step off is no evidence if the whole is far off") {
   Network network = quantized();
   network.add_node("Sigmoid", {"x"}, {"a"});
   network.add_node("Sigmoid", {"a"}, {"b"});
@@ -244,7 +244,7 @@ TEST_CASE("a crash and a hang are cut down to the node that brings them") {
   CHECK_THAT(hang.difference.words, Contains("no answer within 1.5 s"));
 }
 
-TEST_CASE("where the reference is what ends its process, that is no difference") {
+TEST_CASE("a reference that ends its process is no difference") {
   const Network network = long_chain();
   CHECK_THROWS_WITH(reduce_network(network, made_by("reference"), made_by("planted:crashes-at-exp"),
                                    random_inputs(network), {.isolation = {.most_seconds = 30}}),
@@ -414,7 +414,7 @@ TEST_CASE("a folder of another reduction, or of none, is refused and stays") {
   CHECK_THROWS_AS(check(model, "planted:wrong-fusion", 0), FormatError);
 }
 
-TEST_CASE("where there is no room nothing is left half, and what was there stays") {
+TEST_CASE("a full disk leaves no half-written file, and what was there stays") {
   planted::use_framework();
   const testing::TemporaryFolder folder;
   const std::string model = folder / "long.onnx", left = folder / "few";

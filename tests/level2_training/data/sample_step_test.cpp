@@ -198,7 +198,7 @@ TEST_CASE("a random resized crop has a uniform area, logarithm of its shape, and
   }
 }
 
-TEST_CASE("where no random crop fits, the largest of an allowed shape in the middle is taken") {
+TEST_CASE("the largest crop of an allowed shape in the middle is taken if no random one fits") {
   const auto step = framing({"random_resized_crop", {{"size", 8}, {"scale", "1,1"}}});
   RandomStream random(1);
   const detail::Frame wide = step->frame({30, 100}, random);

@@ -197,7 +197,7 @@ TEST_CASE("options out of range are refused") {
   CHECK_THROWS_AS(joined({1}, {.fewest = 5, .most = 4}), ValueError);
 }
 
-TEST_CASE("of several trainings all runs are made, whatever they reach") {
+TEST_CASE("all runs of several trainings are made, whatever they reach") {
   const auto never = scripted({-1, -1, -1, -1}), always = scripted({1, 2, 3, 4});
   const auto alone = repeat_trainings({never}, {.runs = 4});
   CHECK(alone[0].records.size() == 2);  // there is nothing to learn from more

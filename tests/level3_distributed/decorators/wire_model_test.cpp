@@ -158,7 +158,7 @@ TEST_CASE("a sender may go on when its message has left, a latency before it arr
   world()->barrier();
 }
 
-TEST_CASE("who receives from any rank sees no message early, and learns whose it is") {
+TEST_CASE("receiving from any rank gives no message early, and names its sender") {
   if (rank_count < 2) return;
   const auto slow = wired("20ms,1GB/s");
   const double seconds = seconds_of([&] {

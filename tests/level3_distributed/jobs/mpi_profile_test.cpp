@@ -195,7 +195,7 @@ TEST_CASE("a job that bypasses the profile is reported") {
   CHECK(job.output.find(line, place + 1) == std::string::npos);  // printed by the first rank only
 }
 
-TEST_CASE("where MPI's Fortran is loaded, the sums say that it is not among them") {
+TEST_CASE("the sums say that MPI's Fortran calls are not among them if it is loaded") {
   const Job job = run_ranks(2, "-x LD_PRELOAD=" D5_PMPI ":libmpi_mpifh.so.40 " D5_PROFILED);
   INFO(job.output);
   CHECK(job.status == 0);

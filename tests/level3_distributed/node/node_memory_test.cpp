@@ -121,7 +121,7 @@ TEST_CASE("the ranks of one machine are one node") {
   CHECK(node_group(*of_pairs)->size() == of_pairs->size());
 }
 
-TEST_CASE("nobody leaves a node's barrier before all have come, and a wait ends at its deadline") {
+TEST_CASE("no rank leaves a node's barrier before all have come, and a wait ends at its deadline") {
   using namespace std::chrono_literals;
   const auto memory = NodeMemory::make(*world(), 2 * NodeBarrier::bytes(n) + 128);
   NodeBarrier barrier(memory, 0, rank, n);

@@ -93,7 +93,7 @@ TEST_CASE("an all-reduce of the command line takes the place of the recipe's, ma
   }
 }
 
-TEST_CASE("where one rank has reached what it was after, all end after that epoch") {
+TEST_CASE("all ranks end after the epoch in which one has reached its target") {
   struct Reached final : TrainingEvent {
     bool reached = false;
     void after_test(Trainer&) override { reached = world()->rank() == 0; }
@@ -105,7 +105,7 @@ TEST_CASE("where one rank has reached what it was after, all end after that epoc
   CHECK(std::ranges::find(results, "loss", &Measurement::metric)->samples.size() == 3);
 }
 
-TEST_CASE("where one rank has enough within an epoch, all end after that epoch") {
+TEST_CASE("all ranks end after the epoch within which one has enough") {
   struct Enough final : TrainingEvent {
     std::int64_t batches = 0, epochs = 0;
     void after_batch(Trainer&, const Batch&, const ValueMap&) override { ++batches; }

@@ -97,7 +97,7 @@ TEST_CASE("shards stay where they are, shuffled shares are dealt again every epo
   CHECK(epoch_of(*dealt, 1) == epoch_of(*share_of("shuffle", 1, 3), 1));
 }
 
-TEST_CASE("of the whole set each rank has its own order, or all the same") {
+TEST_CASE("each rank has its own order of the whole set, or all the same") {
   CHECK(epoch_of(*share_of("whole", 0, 2), 0) != epoch_of(*share_of("whole", 1, 2), 0));
   const Settings same{{"order", "same"}};
   CHECK(epoch_of(*share_of("whole", 0, 2, same), 0) == epoch_of(*share_of("whole", 1, 2, same), 0));
