@@ -54,7 +54,7 @@ TEST_CASE("compare finds the ratio of two results files, and fails above a limit
   CHECK(nlohmann::json::parse(same.out).at(0).at("verdict") == "same within noise");
 }
 
-TEST_CASE("--only chooses what of the files is compared, and what a gate judges") {
+TEST_CASE("a comparison of files takes the metrics that --only names, and so does its gate") {
   const TemporaryFolder folder;
   Measurement once = timed("reference", {3}), batches = timed("reference", around(1.0));
   batches.metric = "batch_time";

@@ -114,9 +114,7 @@ TEST_CASE("a race ends when its time is over, after six rounds at least") {
   CHECK(second.runs() == kUntimed + 6 + kAfter);
 }
 
-TEST_CASE(
-    "an executor that takes twice as long as another leaves after two rounds, unless it was "
-    "first") {
+TEST_CASE("an executor twice as slow as another leaves after two rounds, unless it was first") {
   ScriptedExecutor first({30}), second({10}), third({21});
   const Race race({&first, &second, &third});
   CHECK(race.race.winner() == "second");

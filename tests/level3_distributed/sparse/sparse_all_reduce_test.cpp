@@ -151,7 +151,7 @@ TEST_CASE("bytes on the wire are what each algorithm's formula says") {
   }
 }
 
-TEST_CASE("ok_topk keeps its threshold and parts for `every` steps") {
+TEST_CASE("ok_topk keeps its threshold and parts for the given number of steps") {
   const std::int64_t size = 1200, k = 24, part = k / n;
   const std::int64_t of_sum = (n - 1) * (4 + 8 * part), told = 8 + 4 + 8 * part,
                      to_agree = 8 * (n + 1) + 4 * 256 * 8;
