@@ -65,7 +65,7 @@ TEST_CASE("a reference is written into the recipe, and later runs are held again
   CHECK(held->conditions.at("reference_mean") == "32");
 }
 
-TEST_CASE("what does not go together is refused before anything is trained") {
+TEST_CASE("options that exclude each other are refused before anything is trained") {
   const TrainingJob job;
   const auto unmeasured = run_d5("train '" + job.recipe() + "' --make-reference");
   CHECK(unmeasured.status == 2);

@@ -179,7 +179,7 @@ TEST_CASE("an unknown name is an error even on one rank, which does not use it")
   CHECK_THAT(scheme.err, Contains("'foo' is unknown"));
 }
 
-TEST_CASE("what is wrong on all ranks is said once") {
+TEST_CASE("an error on all ranks is printed once") {
   if (!transport().present) return;
   for (const std::string arguments : {"trian", "train mnist-lenett"}) {
     INFO(arguments);
@@ -230,7 +230,7 @@ TEST_CASE("a message that cannot be written loses nothing else") {
   CHECK(run_d5("op chek", "sh -c 'exec \"$0\" \"$@\" 2>/dev/full'").status == 2);
 }
 
-TEST_CASE("what is printed on a full disk, or nowhere, ends with status 2") {
+TEST_CASE("printing to a full disk, or nowhere, ends with status 2") {
   for (const std::string command : {"op check 'Relu 2'", "list samplers", "--help", "env", ""}) {
     INFO(command);
     for (const std::string target : {"/dev/full", "&-"}) {

@@ -133,7 +133,7 @@ TEST_CASE("a run that is beaten in all three is not on the front") {
   CHECK(result.plots.size() == 2);
 }
 
-TEST_CASE("what did not pass is not on the front, and beats nothing there") {
+TEST_CASE("a run that did not pass is not on the front, and beats nothing there") {
   AnalysedRun run = sample_run({{"torch", 1, 1e-3, 100, 0.9}, {"invalid", 1, 1e-4, 900, 0.95}});
   for (Measurement& record : run.results.measurements) {
     if (record.framework == "invalid") record.status = Status::mistrusted;
@@ -310,7 +310,7 @@ TEST_CASE("what will do comes first, the cheapest in front, and the others say w
   CHECK_THAT(unpriced[0].why_not, Contains("price gives"));
 }
 
-TEST_CASE("what failed is not chosen, however cheap") {
+TEST_CASE("a failed run is not chosen, however cheap") {
   AnalysedRun run = sample_run(kThreeCells);
   for (auto& record : run.results.measurements) {
     if (record.framework != "torch" || record.metric != "latency") continue;

@@ -127,7 +127,7 @@ TEST_CASE(
   CHECK(usual->results("other").measurements.size() == testing::some_results().measurements.size());
 }
 
-TEST_CASE("what is written twice is there once, as it was the first time") {
+TEST_CASE("a piece that is written twice is there once, as it was the first time") {
   on_each_database([](const AnyDatabase& any) {
     const auto database = any.open();
     const std::string run = a_run().id;

@@ -70,7 +70,7 @@ TEST_CASE("large messages may have figures of their own") {
   }
 }
 
-TEST_CASE("what is wrong in a network is said with file and line") {
+TEST_CASE("an error in a network description has file and line") {
   const auto [text, says] = GENERATE(table<std::string, std::string>({
       {"latency: {value: 0s, source: s}\nbandwidth: {value: 1GB/s, source: s}\n", "has no 'name'"},
       {"name: n\nlatency: {value: 1us, source: s}\n", "has no 'bandwidth'"},

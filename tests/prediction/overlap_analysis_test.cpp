@@ -72,7 +72,7 @@ TEST_CASE("one setting for all loses what the best of each row is faster") {
   CHECK(single[2].mean_loss == 0);
 }
 
-TEST_CASE("what is wrong in a grid is said with file and line") {
+TEST_CASE("an error in a grid has file and line") {
   const auto [text, says] = GENERATE(table<std::string, std::string>({
       {"a,b\n", "g.csv:1: no such head"},
       {"model,batch,a,b\nm,8,1\n", "g.csv:2: 3 cells under a head of 4"},

@@ -45,7 +45,7 @@ TEST_CASE("a message takes latency + bytes / bandwidth, and brings its elements"
   CHECK(report.messages == 1);
 }
 
-TEST_CASE("what a message costs the processors is charged at each end") {
+TEST_CASE("CPU overhead of a message is charged at each end") {
   NetworkDescription network = simple_network(2);
   network.overhead = {2e-6, "test"};
   (void)run_simulated(2, network, [](SimulatedRank& rank, const Ranks& ranks) {
@@ -59,7 +59,7 @@ TEST_CASE("what a message costs the processors is charged at each end") {
   });
 }
 
-TEST_CASE("what a message's bytes cost the processors passes beside the network") {
+TEST_CASE("CPU overhead of a message's bytes passes beside the network") {
   NetworkDescription network = simple_network(2);  // 1 GB/s: a megabyte in a millisecond
   network.end_bandwidth = {4e9, "test"};
   const bool comes_late = GENERATE(false, true);
@@ -148,7 +148,7 @@ TEST_CASE("a collective that a rank leaves out is a deadlock, reported by its na
                     Catch::Contains("all_reduce of 3 x float32"));
 }
 
-TEST_CASE("what a rank throws ends the simulation, and all others unwind") {
+TEST_CASE("an exception of a rank ends the simulation, and all others unwind") {
   struct Counted {
     int& count;
     ~Counted() { ++count; }

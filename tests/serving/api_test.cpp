@@ -104,7 +104,7 @@ TEST_CASE("the catalogue tells what d5 carries") {
   }
 }
 
-TEST_CASE("what an address or a body says wrongly is a problem, with the nearest word") {
+TEST_CASE("an error in an address or a body is a problem, with the nearest word") {
   AskedServer asked;
   const auto nearest = asked.get("/v1/runs?framwork=torch");
   CHECK(nearest.status == 422);

@@ -136,7 +136,7 @@ TEST_CASE("a request of more samples than a server keeps in its line is refused 
   CHECK(ask("many", 300).outputs.at(0).tensor.shape() == Shape{300, 1});
 }
 
-TEST_CASE("what does not fit a model is refused with both sides") {
+TEST_CASE("inputs that do not fit a model are refused with both sides") {
   InferenceModels models;
   models.add("lenet");
   const auto ask = [&](InferenceTensor input) {

@@ -46,7 +46,7 @@ TEST_CASE("any command's results can be kept, with --out or without") {
             .out == "n\r\n2\r\n");
 }
 
-TEST_CASE("what cannot be kept is not measured") {
+TEST_CASE("nothing is measured if its records cannot be kept") {
   const KeptFolder folder;
   d5::testing::write(folder / "text", std::string(4000, 'x'));
   const auto run = run_d5("op bench \"Relu 4\" --samples 3 --database " + (folder / "text"));

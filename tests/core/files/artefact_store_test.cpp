@@ -99,7 +99,7 @@ TEST_CASE("an artefact is fetched by its digest, once, whatever it is called") {
   CHECK(own.files().size() == 1);
 }
 
-TEST_CASE("what has another digest never gets a name in the store") {
+TEST_CASE("a file of another digest never gets a name in the store") {
   const OwnStore own;
   write_file(own / "other", "abd");
   CHECK_THROWS_AS(own.store.fetch(own.abc({own.url("other")})), IoError);
@@ -121,7 +121,7 @@ TEST_CASE("a file is read-only, and judged again before each use") {
   CHECK(own.store.verify().empty());
 }
 
-TEST_CASE("what broke off goes on in a later call, and is not listed before") {
+TEST_CASE("a broken download goes on in a later call, and is not listed before") {
   const OwnStore own;
   {
     BreakingServer server("abc", {2, 0});
@@ -209,7 +209,7 @@ TEST_CASE("a disk that is full leaves no artefact, and a later fetch goes on") {
   CHECK(read_file(own.store.fetch(asset)) == content);
 }
 
-TEST_CASE("what cannot fit on the disk is not begun") {
+TEST_CASE("a download that cannot fit on the disk is not begun") {
   const OwnStore own;
   Asset asset = own.abc({own.url("nowhere")});
   asset.bytes = std::uint64_t{1} << 60;
@@ -370,7 +370,7 @@ TEST_CASE("an archive that leads outside, links, is cut or is too large leaves n
   }
 }
 
-TEST_CASE("what is no digest names no file") {
+TEST_CASE("a word that is no digest names no file") {
   const OwnStore own;
   for (const std::string& digest : {std::string("../../etc/passwd"), std::string(64, 'A'),
                                     kDigestOfAbc.substr(1), std::string()}) {

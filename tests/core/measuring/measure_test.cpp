@@ -195,7 +195,7 @@ TEST_CASE("a metric that is an event is taken down when the subject throws") {
   CHECK(list.empty());
 }
 
-TEST_CASE("what runs once runs once, with all metrics around it") {
+TEST_CASE("a subject that runs once runs once, with all metrics around it") {
   EventList list;
   Subject one = tower(list);
   one.life = Subject::Life::once;

@@ -323,7 +323,7 @@ TEST_CASE("a roofline's roof is the machine's peak, as far as it is known") {
   CHECK(roof->points[2].y == 16e9);
 }
 
-TEST_CASE("what was measured under several memory limits is drawn over them") {
+TEST_CASE("measurements under several memory limits are drawn over the limits") {
   const auto under = [](const std::string& limit, const std::string& framework, double center) {
     Measurement m = timed("alexnet", framework, center);
     if (!limit.empty()) m.conditions["memory limit"] = identity(byte_count(limit), "byte");

@@ -57,7 +57,7 @@ std::size_t count_of(const std::string& text, const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("what is equal in all rows is said once, above them") {
+TEST_CASE("conditions that are equal in all rows are printed once, above them") {
   CHECK(to_table({printed_time("Relu 8", "forward"), printed_time("Relu 8", "backward", 2e-3)}) ==
         "subject Relu 8; framework reference; device cpu; threads 2; samples 30\n"
         "\n"

@@ -36,7 +36,7 @@ Results described_results() {
 
 }  // namespace
 
-TEST_CASE("what d5 writes is valid by the schema that it carries") {
+TEST_CASE("d5's files are valid by the schema that it carries") {
   CHECK(breach(json::parse(to_json(described_results()))) == "");
   CHECK(breach(json::parse(to_json(Results{}))) == "");
 }

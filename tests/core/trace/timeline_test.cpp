@@ -95,7 +95,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
-TEST_CASE("what was written is read back, to the nanosecond") {
+TEST_CASE("a timeline is read back as it was written, to the nanosecond") {
   const Timeline timeline = everything();
   CHECK(timeline_from_json(to_json(timeline), "here") == timeline);
   const testing::TemporaryFolder folder;

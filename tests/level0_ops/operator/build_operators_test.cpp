@@ -164,7 +164,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what cannot be compiled says why") {
+TEST_CASE("a compilation that fails says why") {
   const Folder folder;
   const std::string wrong = folder.write("wrong.cpp", "int x = ;\n");
   CHECK_THROWS_AS(build_operators(wrong), FormatError);

@@ -245,7 +245,7 @@ TEST_CASE("an operator of its own for CUDA runs there; one on the host does not"
   CHECK(output.tensor().item<std::int64_t>() == 20 + D5_CUDA);
 }
 
-TEST_CASE("what an operator throws fails its run alone") {
+TEST_CASE("an exception of an operator fails its run alone") {
   source_dir();
   BuildFolder folder;
   const fs::path source = folder / "throwing.cpp";

@@ -178,7 +178,7 @@ TEST_CASE("a profile has the steps of graphs, and no time twice") {
   CHECK(sum("operator") == Approx(sum("node")).epsilon(1e-9));
 }
 
-TEST_CASE("what lies between the steps of a graph is overhead") {
+TEST_CASE("time between the steps of a nested graph is overhead") {
   /// Costs time within the If, but in none of the steps of its graph.
   struct Slow final : ExecutionEvent {
     void before_nested_node(const StepInfo&) override {

@@ -135,7 +135,7 @@ TEST_CASE("a plan is made for each set of shapes, and again after an edit") {
         std::vector<float>{0, 4});
 }
 
-TEST_CASE("what is fed is never written over") {
+TEST_CASE("inputs are never written over") {
   d5::Network network("chain");
   network.add_input("x", DType::float32, {2});
   network.add_node("Relu", {"x"}, {"a"});

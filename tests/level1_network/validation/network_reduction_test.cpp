@@ -439,7 +439,7 @@ TEST_CASE("a full disk leaves no half-written file, and what was there stays") {
   CHECK(folder.names() == std::vector<std::string>{"few", "long.onnx"});
 }
 
-TEST_CASE("what does not go together is said before anything runs") {
+TEST_CASE("options that exclude each other are refused before anything runs") {
   const NetworkCheckOptions reduce{.reduce = "few"};
   const auto with = [&](auto change) {
     NetworkCheckOptions options = reduce;

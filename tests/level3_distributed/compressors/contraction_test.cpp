@@ -112,7 +112,7 @@ TEST_CASE("a compressor leaves no more than it says, whatever the value is") {
   }
 }
 
-TEST_CASE("what compressors say is what their papers say") {
+TEST_CASE("compressors' bounds are those of their papers") {
   const auto bound = [](const std::string& name, const Settings& settings) {
     return made(name, settings)->rest_bound(1000).value();
   };
