@@ -33,7 +33,7 @@ class TemporaryFolder {
   [[nodiscard]] std::string operator/(const std::string& name) const {
     return (path_ / name).string();
   }
-  /// Of what lies in it, in order.
+  /// The names of its files and folders, sorted.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_)) {

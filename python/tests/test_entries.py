@@ -18,7 +18,7 @@ class Heavy(d5.Optimizer):
     And more that no list shows.
     """
 
-    def __init__(self, learning_rate: Annotated[float, "along the velocity"] = 0.02,
+    def __init__(self, learning_rate: Annotated[float, "step along the velocity"] = 0.02,
                  momentum: float = 0.9):
         self.learning_rate, self.momentum, self.velocities = learning_rate, momentum, {}
 
@@ -305,7 +305,7 @@ class Halved(d5.Optimizer):
 def test_an_optimizer_in_python_asks_for_several_gradients_a_step():
     rule = Halved()
     optimizer = d5.optimizer(rule, bowl())
-    assert optimizer.step({})["loss"].item() == 25  # of the step's own run
+    assert optimizer.step({})["loss"].item() == 25  # the step's own run
     # w - rate 2 w: -3 w for 2, -w for 1, and the valley for 0.5
     assert rule.losses == [225.0, 25.0, 0.0]
     # what modifiers do to gradients, `update` sees

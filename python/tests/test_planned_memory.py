@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a plan lays out: a network whose blocks can be told by hand."""
+"""The memory that a plan lays out, for a network whose blocks can be found by hand."""
 
 import numpy as np
 import pytest

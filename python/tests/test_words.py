@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program's words in the module, and what a wrong word is told."""
+"""The program's words in the module, and the errors of wrong words."""
 
 import numpy as np
 import pytest

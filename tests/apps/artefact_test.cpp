@@ -48,7 +48,7 @@ TEST_CASE("an artefact is added, listed, fetched by its digest, verified and rem
   CHECK_FALSE(fs::exists(path));
 }
 
-TEST_CASE("what is not right, or no digest, is refused with both sums") {
+TEST_CASE("a wrong or malformed checksum is refused") {
   const TemporaryFolder folder;
   const std::string here = "env D5_CACHE_DIR=" + folder / "cache";
   d5::testing::write(folder / "abd.txt", "abd");

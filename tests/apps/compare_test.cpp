@@ -54,7 +54,7 @@ TEST_CASE("compare finds the ratio of two results files, and fails above a limit
   CHECK(nlohmann::json::parse(same.out).at(0).at("verdict") == "same within noise");
 }
 
-TEST_CASE("of files --only says what is compared, and what a gate judges") {
+TEST_CASE("a comparison of files takes the metrics that --only names, and so does its gate") {
   const TemporaryFolder folder;
   Measurement once = timed("reference", {3}), batches = timed("reference", around(1.0));
   batches.metric = "batch_time";
@@ -84,7 +84,7 @@ TEST_CASE("compare of files does not pass what is mistrusted") {
   CHECK_THAT(run.err, Contains("B is mistrusted: the samples drift"));
 }
 
-TEST_CASE("what is surely worse fails a gate, whatever else cannot be told") {
+TEST_CASE("a pair that is certainly worse fails a gate, although others are undecided") {
   const TemporaryFolder folder;
   const auto both = [](const Measurement& first, Measurement second) {
     second.subject = "Relu 8";

@@ -106,7 +106,7 @@ TEST_CASE("op bench keeps cases apart, too") {
   CHECK(measured == 3);  // forward of both, backward of the right one
 }
 
-TEST_CASE("what cannot be isolated is refused") {
+TEST_CASE("work that cannot be isolated is refused") {
   const auto run = run_d5("op check 'Relu 2' --isolate 5 --device cuda");
   CHECK(run.status == 2);
   CHECK_THAT(run.err, Contains("--isolate") && Contains("--device cuda"));

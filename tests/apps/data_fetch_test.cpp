@@ -129,7 +129,7 @@ TEST_CASE("a mirror may be a folder, and one that has other files is not believe
   CHECK_FALSE(fs::exists(folder / "to/train-images-idx3-ubyte.gz"));
 }
 
-TEST_CASE("what has to be fetched by hand is told how") {
+TEST_CASE("a data set that has to be fetched by hand explains how") {
   const auto run = run_d5("data fetch imagenet");
   CHECK(run.status == 1);
   CHECK_THAT(run.err, Contains("image-net.org"));

@@ -24,7 +24,7 @@ std::set<std::string> subjects_of(const ProgramRun& run) {
 
 }  // namespace
 
-TEST_CASE("without a name all entries are checked, those of a loaded library among them") {
+TEST_CASE("all entries are checked without a name, those of a loaded library among them") {
   const std::string load = std::string(" --format json --load ") + D5_PARTS;
   const auto samplers = run_d5("sampler check" + load);
   CHECK(samplers.status == 0);

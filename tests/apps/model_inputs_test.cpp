@@ -86,7 +86,7 @@ TEST_CASE("an input that does not fit ends a command with what would") {
   }
 }
 
-TEST_CASE("without inputs sizes and values are those that the network takes, and a record tells") {
+TEST_CASE("sizes and values are the network's own without inputs, and a record has them") {
   const TemporaryFolder folder;
   const std::string model = folder / "down_and_up.onnx", out = folder / "r.json";
   testing::down_and_up({std::int64_t{1}, std::int64_t{1}, "height", "width"}).save(model);

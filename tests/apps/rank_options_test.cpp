@@ -54,7 +54,7 @@ TEST_CASE("a worker that dies under an asynchronous scheme ends the job, which s
 TEST_CASE("a hogwild worker that is killed between two meetings ends the job, too") {
   if (!transport().present) return;
   const TrainingJob job({.training = "epochs: 1000000, most_batches: 0"});
-  // It dies at any place of a step, in no call, where no fault could be put, and tells nobody.
+  // It dies at any place of a step, outside calls, and gives no notice.
   const std::string train = job.train("no.json") + " --distributed hogwild";
   const auto run = run_d5(train + " : -np 1 timeout -s KILL 5 " D5_PROGRAM " " + train,
                           "timeout 60 mpirun --oversubscribe -np 1");

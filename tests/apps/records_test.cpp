@@ -267,7 +267,7 @@ TEST_CASE("the number that is judged is printed, in every format, with criterion
   }
 }
 
-TEST_CASE("what several ranks print together is what is judged, not one rank's part") {
+TEST_CASE("the joint record of several ranks is judged, not one rank's part") {
   if (!transport().present) return;
   const TrainingJob job = three_epochs();
   const auto trained = [&] { return run_d5(job.train("results.json"), kMpirun).status; };

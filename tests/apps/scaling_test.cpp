@@ -47,7 +47,7 @@ TEST_CASE("a study of scaling trains every point, and draws throughput over rank
              " --repeat 1 --out " + (job / "runs.json") + " --pictures " + (job / "pictures"));
   INFO(run.err);
   CHECK(run.status == 0);
-  std::map<std::string, double> throughput, efficiency;  // of one rank there is one scaling
+  std::map<std::string, double> throughput, efficiency;  // by scaling; "1" for one rank
   for (const auto& record : read_results(job / "runs.json").measurements) {
     const auto& conditions = record.conditions;
     if (!conditions.contains("ranks")) continue;

@@ -117,7 +117,7 @@ TEST_CASE("a timeline keeps the rules of its format: networks, nodes, both ways,
   CHECK(check.spans("operator", "Conv 'conv1' backward") == steps);
 }
 
-TEST_CASE("where the timeline is stands on stderr") {
+TEST_CASE("stderr names the timeline's file") {
   const TemporaryFolder folder;
   const std::string file = folder / "trace.json";
   const auto run = run_d5("op check 'Relu 2x3' --trace " + file);
@@ -195,7 +195,7 @@ TEST_CASE("two ranks' training is one timeline: steps, data, updates and request
   CHECK(trained_from[1] < trained_to[0]);
 }
 
-TEST_CASE("a trace that cannot be written is told before anything runs, once") {
+TEST_CASE("a trace that cannot be written is reported once, before anything runs") {
   const auto alone = run_d5(std::string(kTrain) + "/no/such/folder/trace.json");
   CHECK(alone.status == 2);
   CHECK_THAT(alone.err, Contains("--trace: cannot write '/no/such/folder/trace.json'"));

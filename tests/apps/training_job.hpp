@@ -14,7 +14,7 @@ inline constexpr const char* kMpirun = "mpirun --oversubscribe -np 2";
 struct FewSteps {
   std::string dataset = {};  ///< further settings, each after a comma
   std::string training = "epochs: 1, most_batches: 6";
-  std::string sections = {};  ///< that follow, line by line
+  std::string sections = {};  ///< further sections of the recipe, whole lines
   std::string file = "recipe.yaml";
 };
 

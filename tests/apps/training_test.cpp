@@ -45,7 +45,7 @@ TEST_CASE("training that misses what its recipe accepts ends with status 1") {
   CHECK_THAT(run.out, Contains("test_accuracy") && Contains("failed"));
 }
 
-TEST_CASE("what is saved is what another training begins with") {
+TEST_CASE("a training begins with the parameters that another saved") {
   const TrainingJob job;
   const std::string file = job / "net.onnx";
   REQUIRE(run_d5(job.train("first.json") + " --save " + file).status == 0);
@@ -89,7 +89,7 @@ TEST_CASE("repeated runs become one record a metric, and go on where they were e
   CHECK_THAT(joined.command, Contains(" --repeat 3"));
 }
 
-TEST_CASE("what does not go with repeated runs is refused") {
+TEST_CASE("options that repeated runs cannot take are refused") {
   const TrainingJob job;
   const auto refusal = [&](const std::string& options) {
     const auto run = run_d5(job.train("runs.json") + options);
@@ -181,7 +181,7 @@ TEST_CASE("a usage error is said once, by rank 0, and ends the job") {
   CHECK_THAT(run.err, Contains("d5: error: rank 0: ") && !Contains("d5: error: rank 1: "));
 }
 
-TEST_CASE("ranks that cannot share a batch are told so") {
+TEST_CASE("a batch that the ranks cannot share is refused") {
   if (!transport().present) return;
   const auto run = run_d5("train mnist-lenet-quick --set sampler.batch_size=31 --quiet", kMpirun);
   CHECK(run.status == 2);

@@ -36,7 +36,7 @@ TEST_CASE("variants are trained interleaved, compared with the first, and drawn"
   }
 }
 
-TEST_CASE("trials are points of the recipe's ranges, the best of which is told") {
+TEST_CASE("trials are points of the recipe's ranges, and the best is reported") {
   const TrainingJob job(
       {.sections = "ranges:\n  optimizer.learning_rate: {least: 0.01, most: 0.03}\n"});
   const auto run = run_d5("train '" + job.recipe() + "' --trials 2");
@@ -65,7 +65,7 @@ TEST_CASE("a reference is written into the recipe, and later runs are held again
   CHECK(held->conditions.at("reference_mean") == "32");
 }
 
-TEST_CASE("what does not go together is refused before anything is trained") {
+TEST_CASE("options that exclude each other are refused before anything is trained") {
   const TrainingJob job;
   const auto unmeasured = run_d5("train '" + job.recipe() + "' --make-reference");
   CHECK(unmeasured.status == 2);

@@ -167,7 +167,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
   CHECK_THAT(run.err, StartsWith("d5: error: ") && Contains(message));
 }
 
-TEST_CASE("a name that stands nowhere is found on one rank, which does not heed it") {
+TEST_CASE("an unknown name is an error even on one rank, which does not use it") {
   if (!transport().present) return;
   const std::string alone = "mpirun -np 1", train = "train mnist-lenet-quick --quiet ";
   const auto all_reduce =
@@ -179,7 +179,7 @@ TEST_CASE("a name that stands nowhere is found on one rank, which does not heed 
   CHECK_THAT(scheme.err, Contains("'foo' is unknown"));
 }
 
-TEST_CASE("what is wrong on all ranks is said once") {
+TEST_CASE("an error on all ranks is printed once") {
   if (!transport().present) return;
   for (const std::string arguments : {"trian", "train mnist-lenett"}) {
     INFO(arguments);
@@ -191,7 +191,7 @@ TEST_CASE("what is wrong on all ranks is said once") {
   }
 }
 
-TEST_CASE("who asks all frameworks expects some to say no") {
+TEST_CASE("a command over all frameworks expects some to refuse") {
   const std::string bench = "op bench 'Size 2x3' --pass backward --samples 2 --quiet --framework ";
   const auto all = run_d5(bench + "all");
   CHECK(all.status == 0);
@@ -230,7 +230,7 @@ TEST_CASE("a message that cannot be written loses nothing else") {
   CHECK(run_d5("op chek", "sh -c 'exec \"$0\" \"$@\" 2>/dev/full'").status == 2);
 }
 
-TEST_CASE("what is printed on a full disk, or nowhere, ends with status 2") {
+TEST_CASE("printing to a full disk, or nowhere, ends with status 2") {
   for (const std::string command : {"op check 'Relu 2'", "list samplers", "--help", "env", ""}) {
     INFO(command);
     for (const std::string target : {"/dev/full", "&-"}) {

@@ -114,7 +114,7 @@ TEST_CASE("SIGTERM and a terminal that closes lose nothing that was measured") {
   CHECK(std::filesystem::exists(out + ".journal"));
 }
 
-TEST_CASE("where the disk is full the rows are printed, and the status tells") {
+TEST_CASE("rows are printed although the disk is full, and the status tells") {
   const TemporaryFolder folder;
   const std::string out = folder / "r.json";
   const auto run = run_d5("op bench 'Relu 8' 'Tanh 8' --samples 200 --quiet --out " + out,

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using d5::conformance::Allocations;
 
-constexpr int kMostSeconds = 120;  // of one case
+constexpr int kMostSeconds = 120;  // time limit for a case
 constexpr const char* kModels[] = {"lenet", "alexnet", "resnet-18", "resnet-50"};
 constexpr char kBetween = '\t';
 

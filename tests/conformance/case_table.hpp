@@ -31,8 +31,8 @@ using Outcomes = std::map<std::string, Result>;
 /// The names in the head are a digest of those that pass: a table whose cases are not those of the
 /// folders says so.
 struct CaseTable {
-  Outcomes expected;                ///< of every case that there is
-  std::vector<std::string> faults;  ///< where the file does not fit the cases, one line each
+  Outcomes expected;                ///< by case, for all cases
+  std::vector<std::string> faults;  ///< mismatches of file and cases, one line each
   bool has_older = false;
 };
 

@@ -35,7 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace d5::conformance;
 
-constexpr int kMostSeconds = 60;  // of one case; the largest networks take seconds
+constexpr int kMostSeconds = 60;  // time limit for a case; the largest networks take seconds
 
 struct Options {
   std::string framework, load, table, cases, older_cases, only;

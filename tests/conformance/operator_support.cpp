@@ -31,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace d5;
 
-constexpr int kMostSeconds = 60;  // of all types of an operator
+constexpr int kMostSeconds = 60;  // time limit for all types of an operator
 
 /// Whether `one` runs, with its gradient in training; a gradient of ones is given.
 bool runs(const OperatorCase& one, const OperatorRegistry& registry, Mode mode) {

@@ -49,10 +49,10 @@ TEST_CASE("the mean intersection over union is that of all samples' pixels") {
   const auto measure = accuracy_measures().at("mean_iou").make();
   // Class 0: 1 of 2 pixels that either gives; class 1: 2 of 3.
   CHECK(measure->judge(mask({0, 1, 1, 1}), mask({0, 0, 1, 1})) == Approx((1.0 / 2 + 2.0 / 3) / 2));
-  // Ignored pixels are none. Class 1 once more: together 3 of 4.
+  // Ignored pixels (255) do not count. Class 1 once more: together 3 of 4.
   CHECK(measure->judge(mask({1, 0}), mask({1, 255})) == 1);
   CHECK(measure->record().samples.at(0) == Approx((1.0 / 2 + 3.0 / 4) / 2));
-  // A sample without an answer: each of its pixels is one that nobody gave.
+  // A sample without an answer: all its pixels count as wrong.
   measure->miss(mask({1, 1, 1, 1}));
   CHECK(measure->record().samples.at(0) == Approx((1.0 / 2 + 3.0 / 8) / 2));
   CHECK_THROWS_AS(measure->judge(mask({1}), mask({1, 1})), ShapeError);
@@ -139,7 +139,7 @@ TEST_CASE("answer steps make of outputs what people ask for") {
   CHECK(p[1] == Approx(0.3994863).epsilon(1e-5));
   answer_steps().at("top_k").make({{"k", 3}})->run(values);
   const auto* best = values.at("classes").tensor().data<std::int64_t>();
-  CHECK(Integers(best, best + 3) == Integers{1, 3, 2});  // of equal scores the lower class first
+  CHECK(Integers(best, best + 3) == Integers{1, 3, 2});  // equal scores: the lower class first
   CHECK_THROWS_AS(answer_steps().at("top_k").make({{"k", 3}})->run(values), NotFound);
 
   ValueMap background{{"s", Tensor::vector(Floats{9, 1, 2})}};
@@ -157,7 +157,7 @@ TEST_CASE("answer steps make of outputs what people ask for") {
   CHECK(Integers(m, m + 2) == Integers{0, 1});
 }
 
-TEST_CASE("of boxes that cover each other the best of each class stays") {
+TEST_CASE("the best of each class stays of boxes that cover each other") {
   // The first two overlap by 81 / 119, the third is elsewhere; the fourth is too weak.
   ValueMap values{
       {"boxes", Tensor::of<float>({4, 4}, {0, 0, 10, 10, 1, 1, 11, 11, 20, 20, 30, 30,  //

@@ -124,7 +124,7 @@ TEST_CASE("what larger batches bring is held against the smallest") {
   CHECK(cell_of(result.table, 1, "efficiency") == "0.75");
 }
 
-TEST_CASE("who is beaten in all three is not on the front") {
+TEST_CASE("a run that is beaten in all three is not on the front") {
   const auto result = analyse("trade_off", {sample_run({{"torch", 1, 1e-3, 100, 0.9},
                                                         {"worse", 1, 2e-3, 90, 0.89},
                                                         {"exact", 1, 4e-3, 50, 0.95}})});
@@ -135,7 +135,7 @@ TEST_CASE("who is beaten in all three is not on the front") {
   CHECK(result.plots.size() == 2);
 }
 
-TEST_CASE("what did not pass is not on the front, and beats nothing there") {
+TEST_CASE("a run that did not pass is not on the front, and beats nothing there") {
   AnalysedRun run = sample_run({{"torch", 1, 1e-3, 100, 0.9}, {"invalid", 1, 1e-4, 900, 0.95}});
   for (Measurement& record : run.results.measurements) {
     if (record.framework == "invalid") record.status = Status::mistrusted;
@@ -153,7 +153,7 @@ TEST_CASE("a million predictions cost the hours that they take") {
   CHECK(analyse("cost", {sample_run(kThreeCells)}).table.size() == 0);  // nobody knows the price
 }
 
-TEST_CASE("a summary has a line a cell, with LoadGen's verdict and why it is none") {
+TEST_CASE("a summary has a line a cell, with LoadGen's verdict and why it is invalid") {
   AnalysedRun run = sample_run(kThreeCells);
   for (Measurement& record : run.results.measurements) {
     if (record.metric != "latency") continue;
@@ -277,7 +277,7 @@ TEST_CASE("every analysis has nothing to say of nothing, and its plots are drawn
   for (const auto& plot : plots) CHECK_THAT(to_svg(plot), Contains("<svg"));
 }
 
-TEST_CASE("a limit is told by a sign and a number, with a unit that fits") {
+TEST_CASE("a limit is a sign and a number, with a unit that fits") {
   CHECK(requirement_of("accuracy", ">=0.75").limit == 0.75);
   CHECK(requirement_of("accuracy", ">= 75%").limit == Approx(0.75));
   CHECK(requirement_of("p99", "<=50ms").limit == Approx(0.05));
@@ -312,7 +312,7 @@ TEST_CASE("what will do comes first, the cheapest in front, and the others say w
   CHECK_THAT(unpriced[0].why_not, Contains("price gives"));
 }
 
-TEST_CASE("what failed is not chosen, however cheap") {
+TEST_CASE("a failed run is not chosen, however cheap") {
   AnalysedRun run = sample_run(kThreeCells);
   for (auto& record : run.results.measurements) {
     if (record.framework != "torch" || record.metric != "latency") continue;

@@ -32,8 +32,8 @@ class AuditedSystem final : public SystemUnderTest {
       complete({{.id = query.id, .bytes = {&byte, 1}}});
     }
   }
-  double known_share = 1;           ///< of the time, for what was asked before
-  std::int64_t honest = 1'000'000;  ///< answers, before it lies
+  double known_share = 1;           ///< factor of the time, for samples asked before
+  std::int64_t honest = 1'000'000;  ///< answers before the first wrong one
 
  private:
   std::shared_ptr<VirtualLoadClock> clock_;
@@ -92,7 +92,7 @@ TEST_CASE("a system that answers otherwise when it is timed is caught") {
   CHECK_THAT(differ.reason, Catch::Contains("all 120 samples have the same answer"));
 }
 
-TEST_CASE("whoever compares answers says what is the same") {
+TEST_CASE("answers are compared by the caller's function") {
   const auto clock = std::make_shared<VirtualLoadClock>();
   AuditedSystem lying(clock, 1);
   lying.honest = 250;

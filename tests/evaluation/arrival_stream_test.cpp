@@ -115,7 +115,7 @@ TEST_CASE("a recording is played from its first moment on, scaled, cut and loope
   CHECK(play({.file = file, .loop = true}) == Moments{0, 1, 3.5, 4, round, round + 1});
 }
 
-TEST_CASE("recordings that are none are refused with their place") {
+TEST_CASE("malformed recordings are refused with their place") {
   const TemporaryFolder folder;
   const auto play = [&](const std::string& text, RecordingOptions options = {}) {
     options.file = recording(folder, text);

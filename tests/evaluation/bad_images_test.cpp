@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images that are none, end early, or promise too much, on their way into a network.
+// Files that are no image, end early, or declare too large a size, on their way into a network.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>

@@ -159,7 +159,7 @@ TEST_CASE("a database that another program does not let go of is an error, and n
     const auto write = [&] { database->measurements("run1000", "p", some_records(1)); };
     CHECK_THROWS_AS(write(), IoError);
     CHECK_THROWS_WITH(write(), Contains("another program holds its lock"));
-    CHECK(database->runs().size() == 1);  // reading needs nobody's leave
+    CHECK(database->runs().size() == 1);  // reading does not wait for the lock
     holder->roll_back();
     CHECK_NOTHROW(write());
   });
@@ -192,7 +192,7 @@ TEST_CASE("a file that is no database, or another program's, is refused and kept
   CHECK(read_file(folder / "other.db") == before);
 }
 
-TEST_CASE("a damaged file is said to be damaged, wherever it is damaged") {
+TEST_CASE("a file damaged anywhere is reported as damaged") {
   const TemporaryFolder folder;
   {
     const auto database = EvaluationDatabase::open(folder / "whole.db");

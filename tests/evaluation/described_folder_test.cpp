@@ -47,7 +47,7 @@ TEST_CASE("a described folder has the classes that the data set of its files has
     std::filesystem::create_directories(path.parent_path());
     write_file(path.string(), "x");
   }
-  std::filesystem::create_directories(folder / "birds");  // of which there are none
+  std::filesystem::create_directories(folder / "birds");  // a class without pictures
   const auto manifest =
       parse_manifest<DatasetManifest>(described_folder(folder / "", "n"), "n.yaml");
   CHECK(manifest.labels == std::vector<std::string>{"cats", "dogs"});

@@ -36,7 +36,7 @@ std::string missing() {
 
 struct Slip {
   std::string from, to;
-  int right;  ///< of 200, by ONNX Runtime 1.31.1 and Pillow 13.0.0
+  int right;  ///< right answers of 200, by ONNX Runtime 1.31.1 and Pillow 13.0.0
 };
 
 TEST_CASE("a slip in a real model's manifest costs what it costs elsewhere, and fails") {

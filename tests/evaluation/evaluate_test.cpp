@@ -189,7 +189,7 @@ TEST_CASE("a split is evaluated alone") {
   CHECK(record_of(evaluate(manifest), "top1").samples.size() == 6);
 }
 
-TEST_CASE("what was measured is not measured again") {
+TEST_CASE("a measured cell is not measured again") {
   const testing::ToyEvaluation toy;
   auto manifest = evaluation_of(toy);
   const std::string out = toy / "results.json";

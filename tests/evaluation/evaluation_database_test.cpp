@@ -127,7 +127,7 @@ TEST_CASE(
   CHECK(usual->results("other").measurements.size() == testing::some_results().measurements.size());
 }
 
-TEST_CASE("what is written twice is there once, as it was the first time") {
+TEST_CASE("a piece that is written twice is there once, as it was the first time") {
   on_each_database([](const AnyDatabase& any) {
     const auto database = any.open();
     const std::string run = a_run().id;
@@ -246,7 +246,7 @@ TEST_CASE("records are found by what they say, runs by their records") {
     const auto older = database->runs(filter, {newer.next, 1});
     CHECK(newer.items.at(0).id.back() == '1');
     CHECK(older.items.at(0).id.back() == '0');
-    CHECK(older.items.at(0).records == 1);  // of those that are asked for
+    CHECK(older.items.at(0).records == 1);  // counts those that the filter selects
     CHECK(older.next.empty());
     CHECK(database->run_id(std::string(31, '0') + "1").back() == '1');
     CHECK_THROWS_WITH(database->run_id("0"), Contains("several runs"));
@@ -309,7 +309,7 @@ TEST_CASE("SQL reads, and only reads") {
   });
 }
 
-TEST_CASE("rows are never changed, whoever asks") {
+TEST_CASE("the database refuses to change rows") {
   on_each_database([](const AnyDatabase& any) {
     any.open()->add(testing::some_results());
     const bool is_file = any.kind == "a file";

@@ -9,8 +9,8 @@
 
 namespace d5 {
 
-/// While it lives the system makes three threads more: their stacks are large, and there is no room
-/// for a fourth. What else takes memory has half a stack.
+/// Limits the address space while it lives: the system makes three threads more, whose stacks are
+/// large, and no fourth. Half a stack is left for other memory.
 class FewThreads {
  public:
   FewThreads() {
@@ -22,7 +22,7 @@ class FewThreads {
     pthread_attr_destroy(&large);
     getrlimit(RLIMIT_AS, &before_);
     rlimit few = before_;
-    rlim_t pages = 0;  // that this process has
+    rlim_t pages = 0;  // the size of this process
     std::ifstream("/proc/self/statm") >> pages;
     few.rlim_cur = pages * rlim_t(sysconf(_SC_PAGESIZE)) + 3 * kStack + kStack / 2;
     setrlimit(RLIMIT_AS, &few);

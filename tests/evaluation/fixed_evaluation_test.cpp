@@ -38,7 +38,7 @@ std::string framework_file(const testing::ToyEvaluation& toy, const std::string&
   return toy / "f.yaml";
 }
 
-TEST_CASE("what a machine has not is said, each by itself") {
+TEST_CASE("everything that a machine lacks is named, each by itself") {
   Environment machine;
   machine.architecture = "x86_64";
   machine.instruction_sets = {"avx2"};

@@ -35,7 +35,7 @@ TEST_CASE("samples that are held are opened once, until something else is") {
   hold_samples({});
 }
 
-TEST_CASE("samples whose file is another by now are opened anew") {
+TEST_CASE("samples whose file has changed are opened again") {
   const testing::TemporaryFolder folder;
   const std::string files = folder / "mnist";
   std::filesystem::copy(carried_file("data/mnist-sample"), files);
@@ -58,18 +58,18 @@ TEST_CASE(
   CHECK_THROWS(open_samples(manifest_of({{"data", "/nowhere"}})));
 }
 
-TEST_CASE("what takes too long to be held is left to whoever opens it, and not tried again") {
+TEST_CASE("samples that take too long to hold are left to their user, and not tried again") {
   struct NoOptions {
     void declare(OptionList&) {}
   };
   static int opened = 0;
-  datasets().add("opened-slowly", DatasetEntry::with<NoOptions>(
-                                      "of a test", [](const Interrupt& interrupt, NoOptions) {
-                                        ++opened;
-                                        if (interrupt.possible())
-                                          throw Interrupted("its deadline passed");
-                                        return open_dataset("mnist", {{"subset", "sample"}});
-                                      }));
+  datasets().add(
+      "opened-slowly",
+      DatasetEntry::with<NoOptions>("slow, for a test", [](const Interrupt& interrupt, NoOptions) {
+        ++opened;
+        if (interrupt.possible()) throw Interrupted("its deadline passed");
+        return open_dataset("mnist", {{"subset", "sample"}});
+      }));
   DatasetManifest manifest = manifest_of({});
   manifest.reader[0].name = "opened-slowly";
   hold_samples({manifest});

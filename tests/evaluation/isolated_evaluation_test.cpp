@@ -88,7 +88,8 @@ TEST_CASE("a process of its own tells what this one would") {
   }
 }
 
-TEST_CASE("what crashes, ends or fails is a failed row with its reason, and the matrix goes on") {
+TEST_CASE(
+    "a cell that crashes, ends or fails is a failed row with its reason, and the matrix goes on") {
   const testing::ToyEvaluation toy;
   struct Fault {
     std::string how, says;
@@ -114,7 +115,7 @@ TEST_CASE("what crashes, ends or fails is a failed row with its reason, and the 
   CHECK(told("batched batch 1: latency"));
 }
 
-TEST_CASE("what hangs is ended") {
+TEST_CASE("a cell that hangs is ended") {
   const testing::ToyEvaluation toy;
   auto manifest =
       evaluation_in(toy, {"faulty:how=hang:output=means:classes=3:after=1", "reference"});

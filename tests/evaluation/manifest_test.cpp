@@ -69,7 +69,7 @@ TEST_CASE("a model's manifest says what it says") {
   CHECK(model.accuracy.at(0).tolerance == 0.02);
 }
 
-TEST_CASE("what is wrong is told with its place and the nearest word") {
+TEST_CASE("a fault is reported with its place and the nearest word") {
   using Catch::Contains;
   CHECK_THAT(faults_of(with(kModel, "licence:", "license:")),
              Contains("m.yaml:1:1: 'licence' is missing") &&
@@ -103,7 +103,7 @@ TEST_CASE("a name stands once in its list") {
              Contains("m.yaml:13:3: 'inputs' has 'image' twice"));
 }
 
-TEST_CASE("all faults are told at once, in the order of the file") {
+TEST_CASE("all faults are reported at once, in the order of the file") {
   std::string text = with(kModel, "licence:", "license:");
   text = with(text, "bytes: 12", "bytes: x");
   text = with(text, "top1", "top2");
@@ -185,7 +185,7 @@ TEST_CASE("the canonical form says a default the same whether it was written or 
   CHECK(canonical_json(again) == canonical_json(model));
 }
 
-TEST_CASE("the canonical form keeps what must be told, as no bytes at all") {
+TEST_CASE("the canonical form keeps a required field, even 0 bytes") {
   const auto model = parse_manifest<ModelManifest>(with(kModel, "bytes: 12", "bytes: 0"), "m.yaml");
   const auto again = parse_manifest<ModelManifest>(canonical_json(model), "m.json");
   CHECK(again.assets.at(0).bytes == 0);

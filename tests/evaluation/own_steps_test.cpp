@@ -98,7 +98,7 @@ TEST_CASE("a call of Python's that hangs is ended") {
   CHECK_THROWS_WITH(way.prepare(item), Catch::Contains("no answer within 0.5 s"));
 }
 
-TEST_CASE("what names no function is refused") {
+TEST_CASE("a word that names no function is refused") {
   allow_own_steps();
   for (const std::string function : {"", "mine.py", "::f", "mine.py::"}) {
     CHECK_THROWS_AS(sample_steps().at("python").make({{"function", function}}), ValueError);

@@ -74,7 +74,7 @@ class Doubled final : public Predictor {
 
 ModelPipeline numbers_watched(std::function<void(float)> watching = {}) {
   static const bool added = [] {
-    sample_steps().add("watched_number", SampleStepEntry::of<WatchedStep>("for tests"));
+    sample_steps().add("watched_number", SampleStepEntry::of<WatchedStep>("test step"));
     return true;
   }();
   (void)added;
@@ -140,7 +140,7 @@ TEST_CASE("what is judged is what is timed: a pipeline answers as a system does"
 }
 
 TEST_CASE("instances predict at once, and samples are prepared meanwhile") {
-  // Whoever comes first waits for the others: without overlap nobody would ever go on.
+  // The first to arrive waits for the others: without overlap none would ever go on.
   std::latch all(3);
   auto way = numbers_watched([&](float sample) {
     if (sample == 2) all.arrive_and_wait();

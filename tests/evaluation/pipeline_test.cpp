@@ -128,7 +128,7 @@ TEST_CASE("what predict throws is the fault of its batch") {
   });
 }
 
-TEST_CASE("who hears answers may end the run, and so may an interrupt") {
+TEST_CASE("an observer of answers may end the run, and so may an interrupt") {
   const int threads = GENERATE(1, 4);
   Pipeline pipeline({stage("a", threads, 2)}, nothing, {stage("b", threads, 2)}, {.queue = 2});
   std::int64_t heard = 0;

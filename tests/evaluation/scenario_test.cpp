@@ -104,7 +104,7 @@ TEST_CASE("a rate that nobody tells is half of what the system answers one after
 }
 
 TEST_CASE("an M/G/1 queue that is asked as usual keeps the usual bound, run by run") {
-  constexpr std::int64_t kQueries = 662;  // of a server: one late answer may be among them
+  constexpr std::int64_t kQueries = 662;  // a server's number: one late answer is allowed
   constexpr int kRuns = 200;
   int kept = 0;
   const std::string law = GENERATE("fixed", "uniform", "exponential");
@@ -130,7 +130,7 @@ TEST_CASE("a bound is no wider than an M/M/1 queue needs") {
   CHECK(usual < 1.1 * needed);
 }
 
-TEST_CASE("of a hundred usual runs of an honest system one at most is mistrusted") {
+TEST_CASE("at most one of a hundred usual runs of an honest system is mistrusted") {
   constexpr int kRuns = 60;
   int mistrusted = 0, all = 0;
   for (const std::string name : {"constant", "poisson", "gamma", "bursts", "closed_loop"}) {

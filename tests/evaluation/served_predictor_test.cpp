@@ -78,7 +78,7 @@ TEST_CASE("a batch that does not fill is taken when its first query has waited")
   }
 }
 
-TEST_CASE("nobody waits for a fuller batch after the last query") {
+TEST_CASE("no batch waits to be fuller after the last query") {
   ServedPredictor served("served_numbers", 8, [](int) { return served_numbers(); },
                          {.largest_batch = 100, .longest_wait = 1000});
   const auto result =

@@ -80,7 +80,7 @@ TEST_CASE("lists come in pages that are together the whole, and a page reads its
     for (const auto& one : all_pages(2, [&](auto asked) { return database->runs({}, asked); })) {
       ids += one.id.substr(0, 1);
     }
-    CHECK(ids == "0123");  // of one moment
+    CHECK(ids == "0123");  // equal times: in the order of ids
     CHECK_THROWS_AS(database->runs({}, {"none", 2}), ValueError);
     CHECK_THROWS_AS(database->queries(run, "cell", {"-1", 2}), ValueError);
   });

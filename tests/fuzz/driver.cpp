@@ -28,12 +28,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kMostSilence = 120;  // seconds of one case, which may also wait
 constexpr std::size_t kBatch = 200;
-constexpr int kMostFound = 500;  // more of the same help nobody
+constexpr int kMostFound = 500;  // more of the same do not help
 
 struct Options {
   std::uint64_t seed = 1;
   std::size_t cases = 1000;
-  double seconds = 0;  ///< instead of a number of cases
+  double seconds = 0;  ///< time to run, instead of a number of cases
   std::string found = "fuzz-found";
   std::vector<std::string> files;
 };
@@ -168,11 +168,11 @@ extern "C" const char* __asan_default_options() {
 int main(int count, char** words) {
   d5::fuzz::Options options;
   CLI::App app("Runs random cases of one kind, each in bounded time and memory.");
-  app.add_option("--seed", options.seed, "of all cases");
-  app.add_option("--cases", options.cases, "how many");
-  app.add_option("--seconds", options.seconds, "instead of a number of cases");
-  app.add_option("--found", options.found, "folder that cases are kept in which show a defect");
-  app.add_option("files", options.files, "cases that were kept, or folders of them");
+  app.add_option("--seed", options.seed, "seed of all cases");
+  app.add_option("--cases", options.cases, "number of cases");
+  app.add_option("--seconds", options.seconds, "time to run, instead of a number of cases");
+  app.add_option("--found", options.found, "folder for cases that show a defect");
+  app.add_option("files", options.files, "kept cases to run, or folders of them");
   try {
     app.parse(count, words);
     return d5::fuzz::run_cases(options);

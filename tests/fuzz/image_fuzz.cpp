@@ -14,7 +14,7 @@
 namespace d5::fuzz {
 namespace {
 
-constexpr std::int64_t kMostPixels = 1 << 22;  // of a case, which has bounded time and memory
+constexpr std::int64_t kMostPixels = 1 << 22;  // bounds a case's time and memory
 
 const std::vector<std::string>& sound() {
   static const std::vector<std::string> images = [] {

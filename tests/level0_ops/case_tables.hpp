@@ -75,7 +75,7 @@ inline std::map<std::string, GradientRow> gradient_table(const std::filesystem::
   }
   std::ranges::sort(files);
   std::map<std::string, GradientRow> table;
-  std::map<std::string, std::string> places;  // of lines
+  std::map<std::string, std::string> places;  // by line
   for (const auto& file : files) {
     for (const TableLine& line : table_lines(file)) {
       const bool is_none = line.text.starts_with("none ");

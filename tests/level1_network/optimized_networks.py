@@ -48,7 +48,7 @@ class Heads(nn.Module):
 
 
 class Layer(nn.Module):
-    """Of an encoder: BERT normalizes behind each half, ViT before it."""
+    """A layer of an encoder: BERT normalizes behind each half, ViT before it."""
 
     def __init__(self, normalizes_before):
         super().__init__()

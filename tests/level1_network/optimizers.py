@@ -140,14 +140,14 @@ def is_spoiled(file):
 
 
 def judged(file, inputs, tolerance, original):
-    """What is wrong, or nothing; and what is to be told. `original`: the answer of the exported file,
+    """What is wrong, or nothing; and a remark to print. `original`: the answer of the exported file,
     which judges those that ONNX Runtime cannot run on this device."""
     if is_spoiled(file):
         return "", "its tool left a scale that is no number"
     refusal = ""
     try:
         fed, expected = by_onnx_runtime(file, inputs)
-    except Exception as error:  # whatever the tools left that it does not run
+    except Exception as error:  # the tools left operators that it does not run
         fed, expected, refusal = inputs, original, f"; ONNX Runtime itself refuses it: {str(error).strip()[:90]}"
     try:
         answer = d5.executor(d5.Network.load(file)).inference(fed)["y"].numpy()
@@ -178,7 +178,7 @@ def judge(name, captured, folder):
         try:
             change(str(source), str(target))
             files.append((target, tolerance))
-        except Exception as error:  # of the tools; what they cannot write is not d5's to read
+        except Exception as error:  # a tool's error: d5 need not read a file that was not written
             print(f"{target.stem}: not made: {type(error).__name__}: {str(error).strip().splitlines()[0][:90]}")
             target.unlink(missing_ok=True)
     _, original = by_onnx_runtime(source, inputs)

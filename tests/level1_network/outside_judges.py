@@ -11,8 +11,8 @@ its own rounding does not count.
 - Gradients in float64, parameter by parameter, against torch: 1e-9, some thousand roundings.
 - Gradients in float32, parameter by parameter, against torch: 1e-4. Where a rectifier's input, or two
   candidates of a maximum, lie within rounding of each other, float32 and float64 choose differently, and
-  whole gradients differ by that one choice. So torch is told what d5 chose, and each choice of its own that
-  this overrules must have been within 1e-5 of the other one.
+  whole gradients differ by that one choice. So torch is given d5's choices, and each choice of its own that
+  they overrule must have been within 1e-5 of the other one.
 
 Exit status 4: a judge is not installed.
 """

@@ -59,7 +59,7 @@ def name_of(file):
 
 
 def models(which, names):
-    """Files by name; why there are none is said."""
+    """Files by name; prints why there are none."""
     if which == "images":
         folder = pathlib.Path(os.environ.get("D5_DATA_DIR", "no D5_DATA_DIR")) / "onnx-light"
         way_out = "set D5_DATA_DIR"

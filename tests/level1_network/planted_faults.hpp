@@ -21,7 +21,7 @@ namespace planted {
 
 /// The state that a fault may see, and corrupt.
 struct Run {
-  int runs = 0;  ///< of this executor, this one among them
+  int runs = 0;  ///< number of runs of this executor, with this one
   d5::Network network;
   d5::ValueMap& outputs;
 
@@ -228,7 +228,7 @@ inline const std::map<std::string, std::function<Fault()>>& faults() {
            }
          });
        }},
-      {"wrong-fusion-and-a-step",  // of which the step is what rounding may do
+      {"wrong-fusion-and-a-step",  // the step is one that rounding may cause
        [] {
          return Fault([](F run) {
            for (auto& [name, value] : run.outputs) {

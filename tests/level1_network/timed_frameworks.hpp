@@ -20,15 +20,15 @@ namespace timed {
 
 struct World {
   double now = 0;  ///< seconds
-  int runs = 0;    ///< of kernels, forward
+  int runs = 0;    ///< number of forward runs of kernels
   /// Seconds by framework and operator; "Up'" is Up's backward.
   std::map<std::string, std::map<std::string, double>> costs = {};
-  double switching = 0;  ///< of a kernel behind one of another framework
+  double switching = 0;  ///< seconds added to a kernel behind one of another framework
   double reordering = 0;
   std::set<std::string> arranging = {};  ///< frameworks that keep their results in their own order
   std::map<std::string, std::string> faults =
       {};                 ///< "beta Up": "throws", "nan", "wrong" or "changes"
-  std::string last = {};  ///< framework
+  std::string last = {};  ///< framework of the last kernel
   double others = 0;      ///< processors that other work keeps busy
 };
 inline World world;

@@ -82,7 +82,7 @@ inline Network redundant() {
   network.add_node("Mul", {"half", "two"}, {"one"});
   network.add_node("Sub", {"b2", "one"}, {"b3"});
   network.add_node("Sum", {"a2", "b3", "c"}, {"logits"});
-  network.add_node("Mul", {"two", "half"}, {"an_output"});  // of constants alone
+  network.add_node("Mul", {"two", "half"}, {"an_output"});  // depends on constants alone
   for (const char* output : {"logits", "a", "b", "an_output"}) network.add_output(output);
   add_loss(network, "logits");
   return network;

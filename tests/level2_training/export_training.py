@@ -30,7 +30,7 @@ from exports import d5, numpy, torch  # noqa: E402
 
 STEPS = 20
 RATE = 0.01
-NETWORKS = {  # where the classes are, how many there are
+NETWORKS = {  # dimension of the classes, their number
     "mlp": (-1, 4), "residual-cnn": (-1, 5), "lstm": (-1, 3), "transformer-encoder": (-1, 20)}
 # PyTorch's class, and d5's word for its epsilon.
 OPTIMIZERS = {"sgd": (torch.optim.SGD, None), "adam": (torch.optim.Adam, "epsilon")}
@@ -112,7 +112,7 @@ def trained_by_d5(path, optimizer, frameworks, kind, data):
 
 
 def distances(got, expected):
-    """Of each tensor, relative to its largest magnitude."""
+    """The largest difference in each tensor, relative to its largest magnitude."""
     return {name: numpy.abs(got(name) - value).max() / numpy.abs(value).max()
             for name, value in expected.items()}
 

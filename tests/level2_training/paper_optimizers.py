@@ -17,7 +17,7 @@ class Rule:
         return self.__dict__["options"][name]
 
     def gradient(self, parameters, noise):
-        """Where the next step is asked for: most go by whatever they are given."""
+        """The gradient of the next step: most rules use the one that they are given."""
         return noise
 
     def step(self, parameters, gradients):

@@ -4,7 +4,7 @@
     torch_schedules.py FOLDER TIMES
 
 FOLDER/index.txt has a line a case: file, d5's schedule, its settings. A case's file holds float64:
-the rates at the times 0, 1, ...; for a schedule that observes, the losses that it was told follow.
+the rates at the times 0, 1, ...; for a schedule that observes, the losses that it was given follow.
 The rate by itself is 0.1.
 """
 import math

@@ -24,7 +24,7 @@ struct WeighedClasses {
   };
   static constexpr std::int64_t kFeatures = 4, kClasses = 3;
   std::optional<std::int64_t> ignored = {};
-  std::vector<double> weights = {};  ///< of the classes; empty: all 1
+  std::vector<double> weights = {};  ///< by class; empty: all 1
   Form form = Form::node;
   std::vector<double> first = {0.3, -0.1, 0.2, -0.4, 0.25, 0.1, 0.05, -0.2, 0.15, 0.4, -0.3, 0.2};
 

@@ -16,7 +16,7 @@ using ::onnx::AttributeProto;
 using ::onnx::ModelProto;
 using ::onnx::TensorProto;
 
-TEST_CASE("what is no model is refused") {
+TEST_CASE("bytes that are no model are refused") {
   for (const std::string text : {"", "hello",
                                  "\x7f"
                                  "ELF"}) {

@@ -114,7 +114,7 @@ TEST_CASE("inputs without a shape are of any, and sizes below 0 are open") {
   }
 }
 
-TEST_CASE("many names are told by the first of them") {
+TEST_CASE("many names are shown by the first of them") {
   const Notes notes;
   auto message = relu_message();
   auto& graph = *message.mutable_graph();

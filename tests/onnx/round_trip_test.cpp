@@ -287,7 +287,7 @@ TEST_CASE("a file that was made here says so; of one that was read, who made it 
   CHECK(saved(model).producer_version == "2.1");
 }
 
-TEST_CASE("what is written passes ONNX's own checker") {
+TEST_CASE("saved models pass ONNX's own checker") {
   ::onnx::ModelProto message;
   REQUIRE(message.ParseFromString(serialize(parse_message(relu_message()))));
   CHECK_NOTHROW(::onnx::checker::check_model(message, /*full_check=*/true));

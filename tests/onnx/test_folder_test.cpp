@@ -60,7 +60,7 @@ TEST_CASE("a folder may state its tolerance; otherwise it is that of ONNX's runn
   CHECK_THROWS_AS(open_test_folder(folder.path()), FormatError);
 }
 
-TEST_CASE("what is no test folder is refused") {
+TEST_CASE("a malformed test folder is refused") {
   const Folder folder({"other.onnx"});
   CHECK_THROWS_AS(open_test_folder(folder.path()), IoError);
   CHECK_THROWS_AS(open_test_folder(folder / "other.onnx"), IoError);

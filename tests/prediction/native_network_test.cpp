@@ -53,7 +53,7 @@ TEST_CASE("a framework's network is simulated over by the framework's name") {
   CHECK(report.seconds == 1);
 }
 
-TEST_CASE("of a network whose framework is absent the reason is told, and what needs none") {
+TEST_CASE("a network whose framework is absent is an error with the reason and a way out") {
   const testing::TemporaryFolder folder;
   std::ofstream(folder.path() / "d5_framework_nowhere.left_out") << "it was not installed\n";
   setenv("D5_PLUGIN_PATH", folder.path().c_str(), 1);

@@ -70,7 +70,7 @@ TEST_CASE("large messages may have figures of their own") {
   }
 }
 
-TEST_CASE("what is wrong in a network is said with file and line") {
+TEST_CASE("an error in a network description has file and line") {
   const auto [text, says] = GENERATE(table<std::string, std::string>({
       {"latency: {value: 0s, source: s}\nbandwidth: {value: 1GB/s, source: s}\n", "has no 'name'"},
       {"name: n\nlatency: {value: 1us, source: s}\n", "has no 'bandwidth'"},
@@ -98,7 +98,7 @@ TEST_CASE("what is wrong in a network is said with file and line") {
   CHECK_THROWS_WITH(parse_network_description(text, "n.yaml"), Catch::Contains(says));
 }
 
-TEST_CASE("an unknown network is told with the nearest one") {
+TEST_CASE("the error about an unknown network suggests the nearest one") {
   CHECK_THROWS_WITH(load_network_description("ethernet-10gb"), Catch::Contains("ethernet-10g"));
 }
 

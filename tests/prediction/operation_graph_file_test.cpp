@@ -41,7 +41,7 @@ TEST_CASE("a graph of operations reads back as it was written") {
   CHECK(to_json(again) == to_json(graph));
 }
 
-TEST_CASE("what is wrong in a file of a graph is said with its place") {
+TEST_CASE("an error in a file of a graph has its place") {
   const std::string head =
       R"({"format": "d5 graph of operations", "schema": 1, "name": "g",)"
       R"("lanes": [{"rank": 0, "name": "compute", "width": 1}], "operations": [)";

@@ -16,7 +16,7 @@ namespace {
 
 OverlapGrid grid_of(const std::string& text) { return overlap_grid_from_csv(text, "g.csv", "b"); }
 
-TEST_CASE("the best setting of a row is told over the base, within rounding") {
+TEST_CASE("the best setting of a row has its gain over the base, within rounding") {
   const auto best = best_settings(grid_of("model,batch,a,b\nm,8,110,100\nm,16,100,120\n"));
   REQUIRE(best.size() == 2);
   CHECK(best[0].setting == "a");
@@ -72,7 +72,7 @@ TEST_CASE("one setting for all loses what the best of each row is faster") {
   CHECK(single[2].mean_loss == 0);
 }
 
-TEST_CASE("what is wrong in a grid is said with file and line") {
+TEST_CASE("an error in a grid has file and line") {
   const auto [text, says] = GENERATE(table<std::string, std::string>({
       {"a,b\n", "g.csv:1: no such head"},
       {"model,batch,a,b\nm,8,1\n", "g.csv:2: 3 cells under a head of 4"},

@@ -95,7 +95,7 @@ TEST_CASE("an interrupted profile keeps the steps that it has, or says that it k
   }));
 }
 
-TEST_CASE("what cannot be profiled is refused before anything runs") {
+TEST_CASE("a training that cannot be profiled is refused before anything runs") {
   const auto profiled = [](const ProfileOptions& options) {
     return profile_training("lenet", "reference", options, {}, *world());
   };

@@ -81,7 +81,7 @@ TEST_CASE("closed knows no contention") {
 
 TEST_CASE("a port passes one message after the other, at the sender and at the receiver") {
   const auto network = network_of("ports", simple_network(4), 4);
-  const double takes = 1e-3, latency = 50e-6;  // of 1 MB
+  const double takes = 1e-3, latency = 50e-6;  // seconds for 1 MB
   SECTION("two of one sender") {
     network->start({.id = 0, .from = 0, .to = 1, .bytes = 1'000'000}, 0);
     network->start({.id = 1, .from = 0, .to = 2, .bytes = 1'000'000}, 0);

@@ -62,7 +62,7 @@ TEST_CASE("ranks signal each other what is written, and what is summed") {
   network.signal = {1e-6, "test"};
   const double took = node_memory_seconds(2, 4096, network, {});
   CHECK(took >= 2e-6 * (1 - kTimeRounding));
-  CHECK(took <= 4e-6 * (1 + kTimeRounding));  // where each looks once just before
+  CHECK(took <= 4e-6 * (1 + kTimeRounding));  // each looked just before the signal
 }
 
 TEST_CASE("chunks follow each other through a node's memory") {

@@ -45,7 +45,7 @@ TEST_CASE("a message takes latency + bytes / bandwidth, and brings its elements"
   CHECK(report.messages == 1);
 }
 
-TEST_CASE("what a message costs the processors is charged at each end") {
+TEST_CASE("CPU overhead of a message is charged at each end") {
   NetworkDescription network = simple_network(2);
   network.overhead = {2e-6, "test"};
   (void)run_simulated(2, network, [](SimulatedRank& rank, const Ranks& ranks) {
@@ -59,7 +59,7 @@ TEST_CASE("what a message costs the processors is charged at each end") {
   });
 }
 
-TEST_CASE("what a message's bytes cost the processors passes beside the network") {
+TEST_CASE("CPU overhead of a message's bytes passes beside the network") {
   NetworkDescription network = simple_network(2);  // 1 GB/s: a megabyte in a millisecond
   network.end_bandwidth = {4e9, "test"};
   const bool comes_late = GENERATE(false, true);
@@ -139,7 +139,7 @@ TEST_CASE("a deadlock names ranks, times and calls") {
                         Catch::Contains("rank 1 since 1.5 s"));
 }
 
-TEST_CASE("a collective that a rank leaves out is a deadlock, told by its name") {
+TEST_CASE("a collective that a rank leaves out is a deadlock, reported by its name") {
   CHECK_THROWS_WITH(run_simulated(3, simple_network(3),
                                   [](SimulatedRank& rank, const Ranks& ranks) {
                                     Tensor data = Tensor::zeros(DType::float32, {3});
@@ -148,7 +148,7 @@ TEST_CASE("a collective that a rank leaves out is a deadlock, told by its name")
                     Catch::Contains("all_reduce of 3 x float32"));
 }
 
-TEST_CASE("what a rank throws ends the simulation, and all others unwind") {
+TEST_CASE("an exception of a rank ends the simulation, and all others unwind") {
   struct Counted {
     int& count;
     ~Counted() { ++count; }
@@ -317,7 +317,7 @@ TEST_CASE("metrics' clock is the rank's own") {
   });
 }
 
-TEST_CASE("bad numbers of ranks are told") {
+TEST_CASE("bad numbers of ranks are refused") {
   const auto nothing = [](SimulatedRank&, const Ranks&) {};
   CHECK_THROWS_AS(run_simulated(0, simple_network(2), nothing), ValueError);
   CHECK_THROWS_AS(run_simulated(-1, simple_network(2), nothing), ValueError);

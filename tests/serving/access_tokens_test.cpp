@@ -34,14 +34,14 @@ TEST_CASE("a token is known by its digest alone, and what it may") {
     AccessTokens::remove(file, "ci");
     CHECK_FALSE(tokens.find(token));
   }
-  SECTION("a name stands for one, and one that is none has a nearest") {
+  SECTION("a name is unique, and an unknown one has a nearest") {
     CHECK_THROWS_WITH(AccessTokens::add(file, "ci", ServingRole::view), Contains("named 'ci'"));
     CHECK_THROWS_WITH(AccessTokens::remove(file, "cj"), Contains("did you mean ci?"));
     CHECK_THROWS_AS(AccessTokens::add(file, "all", ServingRole::anyone), ValueError);
   }
 }
 
-TEST_CASE("a file that is none, or damaged, lets nobody in") {
+TEST_CASE("a file that is missing or damaged lets nobody in") {
   const testing::TemporaryFolder folder;
   CHECK_THROWS_WITH(AccessTokens(folder / "none.json"), Contains("d5 token add"));
   const std::string file = folder / "tokens.json";

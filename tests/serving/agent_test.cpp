@@ -133,7 +133,7 @@ TEST_CASE(
   ::unsetenv("D5_TOKEN");
 }
 
-TEST_CASE("what cannot be run fails with what the program said") {
+TEST_CASE("a job that cannot run fails with the program's message") {
   Place place;
   place.start(place.agent("echo 'd5: error: no such model' >&2\nexit 2\n"));
   const Job job = place.when_over(place.submit());
@@ -142,7 +142,7 @@ TEST_CASE("what cannot be run fails with what the program said") {
   CHECK(place.runs().empty());
 }
 
-TEST_CASE("what cannot be run fails with the reason that its results give") {
+TEST_CASE("a job that cannot run fails with the reason in its results") {
   Place place;
   place.start(place.agent(place.giving_results() + "echo '0/3 samples' >&2\nexit 2\n"));
   const Job job = place.when_over(place.submit());
@@ -285,7 +285,7 @@ TEST_CASE("an agent runs as many parts at once as it says, and no more") {
   CHECK(place.runs().size() == 4);
 }
 
-TEST_CASE("of parts that run at once one is cancelled, and the other goes on") {
+TEST_CASE("one of two parts that run at once is cancelled, and the other goes on") {
   Place place;
   const std::string go = place.folder / "go";
   AgentOptions agent = place.agent("while ! test -e " + shell_quoted(go) +

@@ -104,7 +104,7 @@ TEST_CASE("the catalogue tells what d5 carries") {
   }
 }
 
-TEST_CASE("what an address or a body says wrongly is a problem, with the nearest word") {
+TEST_CASE("an error in an address or a body is a problem, with the nearest word") {
   AskedServer asked;
   const auto nearest = asked.get("/v1/runs?framwork=torch");
   CHECK(nearest.status == 422);
@@ -192,7 +192,7 @@ TEST_CASE("a job is asked for once, told, followed and cancelled") {
     CHECK(refused.status == 409);
     CHECK_THAT(refused.json()["detail"].get<std::string>(), Contains("is done"));
   }
-  SECTION("whoever listens hears what happens later, and a server that stops ends it") {
+  SECTION("a listener gets later events, and a server that stops ends the stream") {
     testing::RawClient listening(asked.server.port());
     listening.send("GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
     listening.read_until("\"queued\"");
@@ -227,7 +227,7 @@ EvaluationRun keep_run(EvaluationDatabase& database) {
   return run;
 }
 
-TEST_CASE("what runs left is told: records, queries, answers, traces") {
+TEST_CASE("a run's records, queries, answers and traces can be read") {
   AskedServer asked;
   const auto run = keep_run(*EvaluationDatabase::open(asked.database));
   const std::string path = "/v1/runs/" + run.id.substr(0, 8);

@@ -100,7 +100,7 @@ TEST_CASE("a request is read, and its answer written") {
   }
 }
 
-TEST_CASE("what is no request, or too much of one, is refused") {
+TEST_CASE("a malformed or too large request is refused") {
   Echo echo;
   const HttpServer server(echo,
                           {.most_head_bytes = 1000, .most_body_bytes = 100, .idle_seconds = 0.05});

@@ -64,7 +64,7 @@ TEST_CASE("bytes behind the JSON are the tensors in their order") {
   CHECK_THROWS_AS(detail::read_request(body, body.size() + 1, wishes), FormatError);
 }
 
-TEST_CASE("what is sent is read back, of every type") {
+TEST_CASE("tensors of every type are read back as they were sent") {
   InferenceRequest request{.model = "m", .id = "7"};
   for (const DType dtype : {DType::boolean, DType::uint8, DType::uint16, DType::uint32,
                             DType::uint64, DType::int8, DType::int16, DType::int32, DType::int64,
@@ -114,7 +114,7 @@ TEST_CASE("an answer is JSON or bytes, output by output, and the same") {
   CHECK(back.outputs.at(2).tensor.span<std::uint64_t>()[0] == ~std::uint64_t{0});
 }
 
-TEST_CASE("what JSON cannot say is refused, and goes as bytes") {
+TEST_CASE("values that JSON cannot hold are refused, and go as bytes") {
   InferenceResponse response{.model = "m", .version = "1", .id = {}, .outputs = {}};
   SECTION("NaN") {
     response.outputs.push_back({"x", Tensor::scalar(std::numeric_limits<float>::quiet_NaN())});
@@ -154,7 +154,7 @@ TEST_CASE("an input whose shape, type and data disagree is refused by its name")
             .tensor.span<float>()[2] == 3);
 }
 
-TEST_CASE("what is no request is refused") {
+TEST_CASE("a malformed request is refused") {
   CHECK_THROWS_AS(read(""), FormatError);
   CHECK_THROWS_AS(read("[]"), FormatError);
   CHECK_THROWS_AS(read("{}"), FormatError);
@@ -166,7 +166,7 @@ TEST_CASE("what is no request is refused") {
   const std::string data = R"("shape": [1], "datatype": "FP32", "data": )";
   const std::string deep = std::string(50, '[') + std::string(50, ']');
   CHECK_THROWS_AS(read_input(data + deep), ShapeError);
-  std::string deepest = "[";  // of which the complaint would quote the beginning
+  std::string deepest = "[";  // the error message would quote its beginning
   for (int i = 0; i < 200'000; ++i) deepest += R"({"a":)";
   CHECK_THROWS_AS(read_input(data + deepest + "1" + std::string(200'000, '}') + "]"), FormatError);
 }

@@ -100,7 +100,7 @@ TEST_CASE("each user is answered what was asked, whatever the batches") {
   models.add(doubling_model("any.onnx", std::string("N")));
   std::vector<InferenceTensor> asked;
   for (std::int64_t user = 0; user < 8; ++user) {
-    Tensor x = Tensor::empty(DType::float32, {1 + user, 1 + user % 2});  // of two widths
+    Tensor x = Tensor::empty(DType::float32, {1 + user, 1 + user % 2});  // widths 1 and 2
     for (std::int64_t i = 0; i < x.elements(); ++i) x.span<float>()[i] = float(100 * user + i);
     asked.push_back({"x", x});
   }
@@ -136,7 +136,7 @@ TEST_CASE("a request of more samples than a server keeps in its line is refused 
   CHECK(ask("many", 300).outputs.at(0).tensor.shape() == Shape{300, 1});
 }
 
-TEST_CASE("what does not fit a model is refused with both sides") {
+TEST_CASE("inputs that do not fit a model are refused with both sides") {
   InferenceModels models;
   models.add("lenet");
   const auto ask = [&](InferenceTensor input) {
@@ -157,7 +157,7 @@ TEST_CASE("what does not fit a model is refused with both sides") {
       Contains("did you mean logits"));
 }
 
-TEST_CASE("whoever asks names models, neither files nor words of d5's") {
+TEST_CASE("requests name models, neither files nor words of d5's") {
   const std::string file = doubling_model("named.onnx", std::string("N"));
   InferenceModels models;
   models.add(file);

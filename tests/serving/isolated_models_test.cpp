@@ -50,7 +50,7 @@ std::string loss_of(InferenceModels& models) {
   return "it answered";
 }
 
-TEST_CASE("what ends a model's process fails one request, and the next is answered") {
+TEST_CASE("the end of a model's process fails one request, and the next is answered") {
   // Opening it asks once; then it answers one request.
   const auto [how, words] = GENERATE(table<std::string, std::string>({
       {"crash", "model 'lenet': it was ended by SIGSEGV"},

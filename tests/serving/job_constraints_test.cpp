@@ -22,7 +22,7 @@ AgentFacts a_machine() {
           .price_per_hour = 1.5};
 }
 
-TEST_CASE("an agent fits what it has, and every thing that it lacks is told") {
+TEST_CASE("an agent fits what it has, and everything that it lacks is named") {
   const AgentFacts machine = a_machine();
   CHECK(why_not({}, machine).empty());
   CHECK(why_not({.frameworks = {{"torch", ">=2.4 <3"}},

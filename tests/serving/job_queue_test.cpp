@@ -256,7 +256,7 @@ TEST_CASE("what an agent does not begin for 10 s is taken back, for it may not k
   });
 }
 
-TEST_CASE("a server that begins anew waits for its agents before it takes anything back") {
+TEST_CASE("a restarted server waits for its agents before it takes anything back") {
   on_each_database([](const AnyDatabase& any) {
     const StandingClock clock;
     const auto before = JobQueue::open(any.address, clock.options());
@@ -268,12 +268,12 @@ TEST_CASE("a server that begins anew waits for its agents before it takes anythi
     CHECK(queue->lapse() == 0);
     *clock.seconds += 5;
     queue->publish(facts_of("a"));
-    CHECK(queue->take_back("a", {*lease}, "it began anew") == 0);
+    CHECK(queue->take_back("a", {*lease}, "it restarted") == 0);
     CHECK(queue->begin(*lease));  // the agent has it: what it said of that was lost
     *clock.seconds += 9;
     CHECK(queue->lapse() == 0);
     CHECK(queue->is_held(*lease));
-    CHECK(queue->take_back("a", {}, "it began anew") == 1);
+    CHECK(queue->take_back("a", {}, "it restarted") == 1);
     CHECK_FALSE(queue->is_held(*lease));
   });
 }
@@ -296,7 +296,7 @@ TEST_CASE("a part that was lost three times is quarantined") {
   });
 }
 
-TEST_CASE("a cancelled job ends, whoever has it") {
+TEST_CASE("a cancelled job ends, in the queue and at an agent") {
   on_each_database([](const AnyDatabase& any) {
     const auto queue = JobQueue::open(any.address);
     queue->publish(facts_of("a"));
@@ -449,7 +449,7 @@ TEST_CASE("processes that lease at once have each job once") {
   });
 }
 
-TEST_CASE("who asks for the same at once has one job, and events have no gap") {
+TEST_CASE("equal requests at once have one job, and events have no gap") {
   on_each_database([](const AnyDatabase& any) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
@@ -467,7 +467,7 @@ TEST_CASE("who asks for the same at once has one job, and events have no gap") {
   });
 }
 
-TEST_CASE("whoever waits for events is woken by the next one") {
+TEST_CASE("a thread that waits for events is woken by the next one") {
   const testing::TemporaryFolder folder;
   const auto queue = JobQueue::open(folder / "jobs.db");
   CHECK(queue->wait(0, std::chrono::milliseconds(0)) == 0);

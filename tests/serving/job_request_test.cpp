@@ -63,7 +63,7 @@ TEST_CASE("an evaluation with all that it names comes over a network as the same
   CHECK_THROWS_WITH(job_request(code, "the request"), Contains("'frameworks' names code"));
 }
 
-TEST_CASE("what is asked for in a body is bounded") {
+TEST_CASE("a request's numbers and depth are bounded") {
   const std::string manifest =
       R"({"kind": "evaluation", "name": "e", "version": "1.0.0", "models": ["efficientnet-lite0"]})";
   const auto asked = [](const std::string& body) { return detail::asked_job({.body = body}); };

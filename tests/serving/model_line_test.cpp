@@ -61,7 +61,7 @@ TEST_CASE("a line whose other end is closed or silent says nothing") {
   CHECK(!here.send({}, {}, in_a_minute()));
 }
 
-TEST_CASE("what is no message is refused") {
+TEST_CASE("a malformed message is refused") {
   const Ends ends;
   ModelLine here{OwnedDescriptor(ends.both[0])};
   const OwnedDescriptor there(ends.both[1]);

@@ -145,7 +145,7 @@ TEST_CASE("a server that is gone, or late, is an error within the deadline") {
   }
 }
 
-TEST_CASE("an address that is none is refused") {
+TEST_CASE("a malformed address is refused") {
   for (const char* words : {"", "ftp://localhost:1", "localhost:1:second=3",
                             "localhost:1:seconds=0", "http://user@localhost:1"}) {
     CAPTURE(words);

@@ -98,7 +98,7 @@ TEST_CASE("a client asks, follows, and fetches what an agent measured") {
   CHECK(client.retry(other.id).was_there);
 }
 
-TEST_CASE("what a server refuses is thrown with its words") {
+TEST_CASE("a server's refusal is thrown with its message") {
   AskedServer asked;
   const ServingClient client(asked.server.address());
   CHECK_THROWS_AS(client.job("none"), NotFound);

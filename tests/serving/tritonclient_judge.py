@@ -126,7 +126,7 @@ def judge(library, client, folder: pathlib.Path, hows: list[dict], real: pathlib
 
 
 def judge_losses(library, client, state: str) -> None:
-    """A model that crashes whenever it is asked. `state`: what a client is told then."""
+    """A model that crashes at every request. `state`: the state that clients see then."""
     image = inputs_of(library, "image", np.zeros([1, 1, 28, 28], np.float32), "FP32")
     check("a model is ready that was not asked", client.is_model_ready("lenet"))
     for _ in range(3):

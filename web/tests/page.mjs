@@ -10,7 +10,7 @@ export const modules = process.env.D5_PAGE_MODULES ?? path.join(here, '../node_m
 export const page = process.env.D5_PAGE ?? path.join(here, '../../build/release/share/d5/web');
 export const required = createRequire(path.join(modules, 'of.cjs'));
 
-/** Where a Chromium is; undefined: nowhere. */
+/** The path of a Chromium; undefined if there is none. */
 export const chromium = [process.env.D5_CHROMIUM, '/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((file) => file && existsSync(file));
 
 /** The exports of a file of src/, for Node. */

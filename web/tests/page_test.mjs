@@ -41,11 +41,11 @@ beforeEach(() => (said = []));
 async function tab(address, { viewport = kWide, colorScheme = 'light', at = server } = {}) {
   const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000); // of a machine that others use, too
+  page.setDefaultTimeout(30_000); // long enough for a machine that others use, too
   page.on('console', (message) => said.push(message.text()));
   page.on('pageerror', (error) => said.push(error.message));
   page.on('request', (request) => request.url().startsWith(at.address) || said.push(`asked for ${request.url()}`));
-  page.asked = 0; // and not yet answered; streams of events never are
+  page.asked = 0; // requests not yet answered; streams of events never are
   const counts = (request) => !request.url().endsWith('/events');
   page.on('request', (request) => (page.asked += counts(request)));
   for (const over of ['requestfinished', 'requestfailed']) page.on(over, (request) => (page.asked -= counts(request)));

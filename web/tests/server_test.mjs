@@ -77,7 +77,7 @@ test('from a task to an answer on two machines, one of which is killed in the mi
   const machine = (name) => page.getByRole('table', { name: 'Machines of the job' }).locator('tr', { hasText: name });
   await machine('left').filter({ hasText: 'running' }).waitFor(); // its child is in the middle of it ...
   left.child.kill('SIGKILL');
-  await agent('left'); // ... and the next one of its name begins anew
+  await agent('left'); // ... and the next agent of its name starts over
   await page.locator('.way .now').filter({ hasText: /done|failed|quarantined/ }).waitFor({ timeout: 90_000 });
   assert.equal(await page.locator('.way .now').innerText(), '✓done', await page.locator('main').innerText());
   assert.match(await machine('left').innerText(), /^left\s+✓\s*done\s+2\b/);
@@ -86,7 +86,7 @@ test('from a task to an answer on two machines, one of which is killed in the mi
   for (const name of ['left', 'right']) {
     await machine(name).getByRole('link', { name: 'Show results' }).click();
     await page.getByRole('heading', { name: 'toy@1.0.0-dev' }).waitFor();
-    assert.match(await page.locator('table[aria-label=Accuracy] tbody').innerText(), /top1\s+1\b[^]*passed/); // told by hand
+    assert.match(await page.locator('table[aria-label=Accuracy] tbody').innerText(), /top1\s+1\b[^]*passed/); // found by hand
     await page.getByText('All 12 answers are right').waitFor();
     await page.locator('.canvas canvas').first().waitFor();
     await page.goBack();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A catalogue of one model, which tells red, green and blue pictures apart, and of twelve pictures: its answers can be told
+// A catalogue of one model, which tells red, green and blue pictures apart, and of twelve pictures: its answers can be found
 // by hand. As tests/evaluation/toy_evaluation.hpp.
 import { createHash } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';

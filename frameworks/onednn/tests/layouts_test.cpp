@@ -50,7 +50,7 @@ TEST_CASE("weights that were changed are seen by the next run") {
   expect_close(executor->inference(fed()).at("c3").tensor(), by_reference(network, "c3"));
 }
 
-TEST_CASE("who knows no layouts of oneDNN's is given rows") {
+TEST_CASE("a framework that knows no layouts of oneDNN's is given rows") {
   Network network = images();
   network.add_node("Softsign", {"a2"}, {"s"});  // the reference's
   network.add_node("Add", {"s", "a2"}, {"y"});

@@ -144,7 +144,7 @@ Network long_chain(int pairs) {
 
 }  // namespace
 
-TEST_CASE("of nodes that are equal but for names and parameters' values one is compiled") {
+TEST_CASE("nodes that differ only in names and parameters' values are compiled once") {
   const ValueMap inputs{{"x", Tensor::of<float>({3}, {-1, 0, 2})}};
   CHECK(compilations(long_chain(40), inputs) == 2);
   CHECK(compilations(long_chain(1), inputs) == 2);

@@ -87,7 +87,7 @@ TEST_CASE("int8 of a Concat, of which a Conv with quantized weights is made, is 
 }
 
 TEST_CASE(
-    "of uint8, behind other operators, in groups, and with weights that are floats it is right") {
+    "it is right for uint8, behind other operators, in groups, and with weights that are floats") {
   const Tensor zero = Tensor::scalar(std::int8_t{-5});
   check_right(joined_and_convolved({.zero = Tensor::scalar(std::uint8_t{120})}), two());
   check_right(joined_and_convolved({.zero = zero, .before = "Tanh"}), two());

@@ -202,7 +202,7 @@ TEST_CASE("more ranks than a network has places for are refused") {
   CHECK_THROWS_AS(flows(simple_network(2), 0), ValueError);
 }
 
-TEST_CASE("where SimGrid ends its process, this one goes on and says so") {
+TEST_CASE("if SimGrid ends its process, this one goes on and says so") {
   NetworkDescription broken = simple_network(2);
   broken.bandwidth.value = -1;  // no file says so
   const auto network = flows(broken, 2);

@@ -55,7 +55,7 @@ TEST_CASE("TensorFlow sees filters that were changed in the next run") {
   expect_close(executor->inference(fed()).at("c3").tensor(), by_reference(network, "c3"));
 }
 
-TEST_CASE("who reads rows finds rows behind TensorFlow's windows") {
+TEST_CASE("a kernel that reads rows finds rows behind TensorFlow's windows") {
   Network network = images();
   network.add_node("Softsign", {"a2"}, {"s"});
   network.add_node("Flatten", {"s"}, {"y"});

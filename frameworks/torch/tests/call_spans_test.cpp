@@ -47,7 +47,7 @@ TEST_CASE("calls of torch's autograd are spans, too") {
   CHECK(find(records, "aten::convolution_backward"));
 }
 
-TEST_CASE("after a trace torch's calls are heard no more") {
+TEST_CASE("torch's calls are not recorded after a trace") {
   const auto count = [] {
     return std::ranges::count(calls_of("torch"), std::string("torch"), &TraceRecord::level);
   };

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evaluations from Python, with parts of their pipelines written in Python: a model that tells red,
-green and blue pictures apart, whose answers can be told by hand."""
+green and blue pictures apart, whose answers can be found by hand."""
 
 import hashlib
 import struct

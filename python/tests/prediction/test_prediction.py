@@ -35,7 +35,7 @@ def test_a_curve_is_predicted():
     curve = d5.predict(lenet(), network, [1, 2], 8)
     alone, two = curve.points
     assert alone.step == pytest.approx(0.010)
-    # A ring's two rounds, of which backpropagation hides what it can.
+    # A ring's two rounds, less the part that backpropagation hides.
     assert 0.010 < two.step < 0.010 + 2 * 0.002
     assert two.efficiency == pytest.approx(alone.step / two.step)
     assert two.step_interval[0] <= two.step <= two.step_interval[1]

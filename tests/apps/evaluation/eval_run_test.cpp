@@ -99,7 +99,7 @@ TEST_CASE("a crash, or no answer in time, is a failed row of the program") {
   CHECK_THAT(run.out, Contains("SIGSEGV") && Contains("reference"));
 }
 
-TEST_CASE("the highest rate is found, and told by its command") {
+TEST_CASE("find-peak finds and prints the highest rate") {
   const ToyEvaluation toy;
   const auto run = run_d5("eval find-peak " + toy.model() +
                           " --framework null:output=means:classes=3 --slo 'p50<=5s' --scenario "

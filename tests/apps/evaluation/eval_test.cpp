@@ -46,7 +46,7 @@ TEST_CASE("any command's results can be kept, with --out or without") {
             .out == "n\r\n2\r\n");
 }
 
-TEST_CASE("what cannot be kept is not measured") {
+TEST_CASE("nothing is measured if its records cannot be kept") {
   const KeptFolder folder;
   d5::testing::write(folder / "text", std::string(4000, 'x'));
   const auto run = run_d5("op bench \"Relu 4\" --samples 3 --database " + (folder / "text"));
@@ -77,7 +77,7 @@ TEST_CASE("a run is shown, exported and imported as it was measured") {
   CHECK(run_d5("eval show " + id + " --answers x" + folder.database).status == 2);
 }
 
-TEST_CASE("a database where results files are read is told how to make one") {
+TEST_CASE("a database given in place of a results file is an error that says how to make one") {
   const KeptFolder folder;
   REQUIRE(run_d5("op bench \"Relu 4\" --samples 3" + folder.database).status == 0);
   const std::string file = folder / "kept.db";

@@ -33,7 +33,7 @@ TEST_CASE("network show simulates all-reduces on a network") {
   }
 }
 
-TEST_CASE("what cannot be simulated is refused before anything is printed") {
+TEST_CASE("a network that cannot be simulated is refused before anything is printed") {
   const auto unknown = run_d5("network show ethernet-10g --ranks 2 --all-reduce rig");
   CHECK(unknown.status == 2);
   CHECK(unknown.out.empty());

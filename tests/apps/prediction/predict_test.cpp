@@ -49,7 +49,7 @@ TEST_CASE("a profile's curve is printed, drawn and written, a record a number of
   CHECK(std::filesystem::exists(profile / "pictures/prediction.svg"));
 }
 
-TEST_CASE("what cannot be predicted is said, with status 2") {
+TEST_CASE("a prediction that is impossible is an error, with status 2") {
   const CostProfile profile;
   const auto [options, says] = GENERATE(table<std::string, std::string>({
       {"--ranks 0", "expected numbers of 1 to"},
@@ -82,7 +82,7 @@ void keep_network(const std::string& file) {
   write(file, to_yaml(network));
 }
 
-TEST_CASE("what real ranks take stands beside what was predicted") {
+TEST_CASE("times of real ranks stand beside the predicted ones") {
   if (!transport().present) return;
   const TemporaryFolder folder;
   keep_network(folder / "network-this-machine--wire-1ms-1GB-s-2.yaml");

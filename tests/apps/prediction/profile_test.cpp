@@ -55,7 +55,7 @@ TEST_CASE("a profile from costs adds up to the step that is known, and runs noth
         Approx(0.198).epsilon(1e-9));
 }
 
-TEST_CASE("what d5 profile cannot do is told before it begins") {
+TEST_CASE("d5 profile refuses what it cannot do before it begins") {
   CHECK(run_d5("profile lenett").status == 2);
   CHECK(run_d5("profile lenet --batch 0").status == 2);
   CHECK(run_d5("profile lenet --steps 1").status == 2);

@@ -52,7 +52,7 @@ TEST_CASE("children of a starter run commands, one after the other, and tell how
   const ChildProcess ended_by_its_destructor(endless, {}, starter);
 }
 
-TEST_CASE("what is no starter starts no children") {
+TEST_CASE("a process that is no starter starts no children") {
   const auto starter =
       std::make_shared<detail::ChildStarter>(std::vector<std::string>{"/bin/true"});
   CHECK_THROWS_AS(ChildProcess({"d5", "--version"}, {}, starter), IoError);

@@ -28,9 +28,9 @@ struct RunOptions {
 
   void declare(OptionList& options) {
     options.add("rounds", rounds, "how often", {.least = 1});
-    options.add("wait", wait, "between them", {.least = 0, .unit = "s"});
+    options.add("wait", wait, "pause between rounds", {.least = 0, .unit = "s"});
     options.add("loud", loud, "say it");
-    options.add("exact", exact, "to the bit");
+    options.add("exact", exact, "compare to the bit");
     options.add("name", name, "its name",
                 {.placeholder = "NAME", .read = [](const std::string& text) {
                    if (text == "none") throw ValueError("it needs a name");
@@ -129,7 +129,7 @@ TEST_CASE("one option more of measuring is in its list, its check and its comman
   CHECK_THROWS_AS(read_options<WithOneMore>({{"breaks", -1}}), OptionError);
 }
 
-TEST_CASE("every option of measuring is told again by a command") {
+TEST_CASE("a command line repeats every option of measuring") {
   for (const Option& option : options_of<MeasureOptions>()) {
     INFO(option.name);
     const std::string value = option.type == "flag" ? "true" : "7";

@@ -24,7 +24,7 @@ struct CounterOptions {
   void declare(OptionList& options) {
     options.add("rate", rate, "share that counts", {.least = 0, .below = 1});
     options.add("size", size, "how many", {.least = 1});
-    options.add("seed", seed, "of the numbers");
+    options.add("seed", seed, "seed of the numbers");
     options.add("loud", loud, "says so");
     options.add("label", label, "its name");
     options.add("end", end, "what happens last", {"keep", "drop"});
@@ -145,7 +145,7 @@ TEST_CASE("options that are known at run time alone are listed, read and checked
   struct Named {
     std::vector<std::pair<std::string, double>> all;
     void declare(OptionList& options) {
-      for (auto& [name, value] : all) options.add(name, value, "of " + name);
+      for (auto& [name, value] : all) options.add(name, value, "value of " + name);
     }
   };
   const auto sum_of = [](int begin, const Named& own) {

@@ -21,7 +21,7 @@ using namespace d5;
 namespace {
 
 /// Copies of the plug-ins of tests/core/plugins, which the build lays beside this program for other
-/// tests, too; and what is none.
+/// tests, too; and a file that is no library.
 const bool path_is_set = [] {
   static const testing::TemporaryFolder own;
   const std::filesystem::path folder = own / "plugins";
@@ -76,7 +76,7 @@ TEST_CASE("a plug-in of this version that was built against other headers is ref
   CHECK_THROWS_WITH(framework("other_interface"), Catch::Contains("+000000000000"));
 }
 
-TEST_CASE("what is no plug-in is refused with what is missing") {
+TEST_CASE("a file that is no plug-in is refused with what is missing") {
   CHECK_THROWS_WITH(framework("no_stamp"), Catch::Contains("does not define d5_plugin_stamp"));
   CHECK_THROWS_WITH(framework("garbage"), Catch::Contains("cannot be loaded"));
   CHECK_THROWS_WITH(framework("missing_library"), Catch::Contains("libnowhere.so: cannot open"));

@@ -99,7 +99,7 @@ TEST_CASE("an artefact is fetched by its digest, once, whatever it is called") {
   CHECK(own.files().size() == 1);
 }
 
-TEST_CASE("what has another digest never gets a name in the store") {
+TEST_CASE("a file of another digest never gets a name in the store") {
   const OwnStore own;
   write_file(own / "other", "abd");
   CHECK_THROWS_AS(own.store.fetch(own.abc({own.url("other")})), IoError);
@@ -121,7 +121,7 @@ TEST_CASE("a file is read-only, and judged again before each use") {
   CHECK(own.store.verify().empty());
 }
 
-TEST_CASE("what broke off goes on in a later call, and is not listed before") {
+TEST_CASE("a broken download goes on in a later call, and is not listed before") {
   const OwnStore own;
   {
     BreakingServer server("abc", {2, 0});
@@ -139,7 +139,7 @@ TEST_CASE("what broke off goes on in a later call, and is not listed before") {
   CHECK(own.files().size() == 1);
 }
 
-TEST_CASE("a body that is short, or longer than was told, is refused") {
+TEST_CASE("a body shorter or longer than declared is refused") {
   const OwnStore own;
   write_file(own / "short", "ab");
   write_file(own / "long", "abcd");
@@ -182,7 +182,7 @@ TEST_CASE("processes that want a file at once download it once") {
   CHECK(begins.size() == 1);
 }
 
-TEST_CASE("who waits for another's download can be interrupted") {
+TEST_CASE("waiting for another's download can be interrupted") {
   const OwnStore own;
   (void)own.store.fetch(own.published("a", "a"));  // makes the folders
   const detail::FileLock lock(own / "store/locks/ba");
@@ -209,7 +209,7 @@ TEST_CASE("a disk that is full leaves no artefact, and a later fetch goes on") {
   CHECK(read_file(own.store.fetch(asset)) == content);
 }
 
-TEST_CASE("what cannot fit on the disk is not begun") {
+TEST_CASE("a download that cannot fit on the disk is not begun") {
   const OwnStore own;
   Asset asset = own.abc({own.url("nowhere")});
   asset.bytes = std::uint64_t{1} << 60;
@@ -270,7 +270,7 @@ TEST_CASE("collecting takes what is left of transfers, but not from under who go
   CHECK(own.files().empty());
 }
 
-TEST_CASE("a quota makes room among what nobody used lately, or says that there is none") {
+TEST_CASE("a quota evicts the least recently used files, or says that there is no room") {
   const OwnStore own;
   ::setenv("D5_ARTEFACT_QUOTA", "4B", 1);
   const Asset a = own.published("a", "aaa"), b = own.published("b", "bbb"),
@@ -332,7 +332,7 @@ TEST_CASE("an archive that leads outside, links, is cut or is too large leaves n
   const OwnStore own;
   const std::string end(1024, '\0'), good = testing::tar_member("good", "g");
   const auto sealed = [](std::string member) {
-    long sum = 0;  // of the header, with its own field as spaces
+    long sum = 0;  // the header's bytes, with spaces for the checksum
     member.replace(148, 8, "        ");
     for (int i = 0; i < 512; ++i) sum += static_cast<unsigned char>(member[std::size_t(i)]);
     char text[8];
@@ -343,7 +343,7 @@ TEST_CASE("an archive that leads outside, links, is cut or is too large leaves n
   link[156] = '2';
   link.replace(157, 11, "/etc/passwd");
   link = sealed(link);
-  std::string hole = testing::tar_member("hole", "");  // of GNU's tar: 4 MiB of nothing
+  std::string hole = testing::tar_member("hole", "");  // GNU tar's sparse file: a hole of 4 MiB
   hole[156] = 'S';
   hole.replace(257, 8, "ustar  \0", 8);
   hole.replace(386, 24, "00020000000\00000000000\0\0", 24);
@@ -370,7 +370,7 @@ TEST_CASE("an archive that leads outside, links, is cut or is too large leaves n
   }
 }
 
-TEST_CASE("what is no digest names no file") {
+TEST_CASE("a word that is no digest names no file") {
   const OwnStore own;
   for (const std::string& digest : {std::string("../../etc/passwd"), std::string(64, 'A'),
                                     kDigestOfAbc.substr(1), std::string()}) {

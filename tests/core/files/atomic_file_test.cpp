@@ -28,7 +28,7 @@ struct Folder : testing::TemporaryFolder {
 
 }  // namespace
 
-TEST_CASE("what was written is read back, whatever the bytes") {
+TEST_CASE("a file is read back as it was written, whatever the bytes") {
   const Folder folder;
   const std::string path = folder / "a";
   const std::string content("line\n\0\xff", 7);
@@ -93,7 +93,7 @@ TEST_CASE("many writers of one file leave the content of one of them") {
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("what a killed writer left is removed by the next one, and nothing else") {
+TEST_CASE("the next writer removes the file of a killed one, and nothing else") {
   const Folder folder;
   const std::string path = folder / "a";
   const pid_t writer = fork();

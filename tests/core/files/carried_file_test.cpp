@@ -33,7 +33,7 @@ TEST_CASE("a word is the name of a carried file, unless a file here is called so
   CHECK_THROWS_AS(carried_names("data/none"), NotFound);
 }
 
-TEST_CASE("what is not carried is refused with the places") {
+TEST_CASE("a file that is not carried is refused with the places") {
   CHECK_THROWS_AS(carried_file("recipes/none.yaml"), NotFound);
   CHECK_THROWS_WITH(carried_file("recipes/none.yaml"), Catch::Contains("D5_SHARE_DIR"));
 }

@@ -149,7 +149,7 @@ TEST_CASE("a later call goes on with what an earlier one left, which nobody take
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);  // nothing is left beside
 }
 
-TEST_CASE("a server that knows no ranges begins anew") {
+TEST_CASE("a server that knows no ranges starts from the beginning") {
   const DownloadFolder folder;
   {
     BreakingServer server("abc", {2, 3, 3}, BreakingServer::Ranges::unknown);

@@ -165,7 +165,7 @@ TEST_CASE("BMP images of runs are read, and what they leave out is black") {
   }
 }
 
-TEST_CASE("what is no image, or too large a one, is refused by its kind of error") {
+TEST_CASE("bytes that are no image, or too large a one, are refused by their kind of error") {
   CHECK_THROWS_AS(decode(""), FormatError);
   CHECK_THROWS_AS(decode("an image"), FormatError);
   CHECK_THROWS_AS(decode(bmp(1, 1, 7, 0, "", "")), Unsupported);
@@ -202,7 +202,7 @@ TEST_CASE("every damage of an image gives another image, or an error of ours") {
   CHECK(refused > 0);
 }
 
-TEST_CASE("what is encoded as a PNG is decoded by libpng as it was") {
+TEST_CASE("libpng decodes an encoded PNG to the same pixels") {
   for (const Shape& shape : {Shape{1, 1, 3}, Shape{3, 2, 3}, Shape{500, 301, 3}}) {
     Tensor image = Tensor::empty(DType::uint8, shape);
     std::uint32_t state = 1;
@@ -219,7 +219,7 @@ TEST_CASE("what is encoded as a PNG is decoded by libpng as it was") {
   }
 }
 
-TEST_CASE("what is no image of three colours is not encoded") {
+TEST_CASE("only an image of three colours is encoded") {
   CHECK_THROWS_AS(encode_png(Tensor::zeros(DType::uint8, {2, 2, 4})), ShapeError);
   CHECK_THROWS_AS(encode_png(Tensor::zeros(DType::uint8, {2, 2})), ShapeError);
   CHECK_THROWS_AS(encode_png(Tensor::zeros(DType::uint8, {0, 2, 3})), ShapeError);

@@ -22,7 +22,7 @@ TEST_CASE("an interrupt is possible where it was given anything, and due when th
   CHECK(by_deadline.reason() == "interrupted: the deadline passed");
 }
 
-TEST_CASE("an interrupt asks whoever it was given, each time") {
+TEST_CASE("an interrupt calls the function that it was given, each time") {
   int asked = 0;
   const Interrupt interrupt{.wished = [&] { return ++asked >= 3; }};
   CHECK(interrupt.possible());

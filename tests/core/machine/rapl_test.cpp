@@ -50,7 +50,7 @@ TEST_CASE("counters that begin again at zero are followed") {
   CHECK(counters.joules() == Approx(1.15));
 }
 
-TEST_CASE("where there are no counters it is said") {
+TEST_CASE("missing counters are reported") {
   const Powercap machine;
   detail::Rapl counters(machine.folder.path());
   CHECK_THAT(counters.absence(), Catch::Contains("no RAPL counters"));

@@ -88,7 +88,7 @@ TEST_CASE("waits add up over threads, those that began meanwhile among them") {
   CHECK(waited.share() == Approx(0.1875));
 }
 
-TEST_CASE("what waking takes is no wait") {
+TEST_CASE("the time to wake up is no wait") {
   const SchedulerReading begin{.at_seconds = 0, .tells = Tells::waits, .threads = {{1, {0, 0}}}};
   SchedulerReading end{.at_seconds = 1, .tells = Tells::waits, .threads = {{1, {0.008, 1000}}}};
   CHECK(detail::waited_between(begin, end).waited_seconds == 0);  // 8 µs each

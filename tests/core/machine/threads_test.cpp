@@ -220,7 +220,7 @@ namespace {
 thread_local std::vector<int> heard_here;
 }
 
-TEST_CASE("who keeps the number thread by thread hears of each share on its thread") {
+TEST_CASE("each thread hears of its share if the number is kept thread by thread") {
   const int before = threads();
   on_thread_share([](int count) { heard_here.push_back(count); });
   CHECK(heard_here.empty());

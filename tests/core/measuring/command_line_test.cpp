@@ -44,7 +44,7 @@ TEST_CASE("a shell reads every word back to itself") {
   }
 }
 
-TEST_CASE("where it runs: frameworks, a device that is not the host, threads") {
+TEST_CASE("a command says where it runs: frameworks, a device that is not the host, threads") {
   const std::string threads = " --threads " + std::to_string(d5::threads());
   CHECK(CommandLine().runs_in({"reference", "torch"}).text() ==
         " --framework reference,torch" + threads);

@@ -37,7 +37,7 @@ struct Diary : Metric {
 
 }  // namespace
 
-TEST_CASE("the time of a subject is never below what it takes") {
+TEST_CASE("a measured time is never below the time that its subject waits") {
   const auto results = measure({subject("wait", [] { wait(2e-4); })}, {"time"});
   REQUIRE(results.size() == 1);
   const Measurement& time = results[0];
@@ -54,7 +54,7 @@ TEST_CASE("the time of a subject is never below what it takes") {
   CHECK(time.conditions.contains("pinning"));
 }
 
-TEST_CASE("a tiny subject is called many times a sample, and the time of one call is told") {
+TEST_CASE("a tiny subject is called many times a sample, and the time of one call is recorded") {
   long calls = 0;
   const auto results =
       measure({subject("count", [&] { ++calls; })}, {"time"}, {.seconds_per_sample = 1e-3});
@@ -195,7 +195,7 @@ TEST_CASE("a metric that is an event is taken down when the subject throws") {
   CHECK(list.empty());
 }
 
-TEST_CASE("what runs once runs once, with all metrics around it") {
+TEST_CASE("a subject that runs once runs once, with all metrics around it") {
   EventList list;
   Subject one = tower(list);
   one.life = Subject::Life::once;
@@ -251,7 +251,7 @@ TEST_CASE("the clock goes forward, and its cost is known") {
   CHECK(clock_cost().resolution_seconds > 0);
 }
 
-TEST_CASE("each sample of each subject is told, for progress") {
+TEST_CASE("each sample of each subject is reported, for progress") {
   int told = 0;
   const Subject nothing{.run = [] {}};
   (void)measure({nothing, nothing}, {"time"}, {.samples = 4, .on_sample = [&] { ++told; }});

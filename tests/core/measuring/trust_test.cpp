@@ -123,7 +123,7 @@ TEST_CASE("a processor that the hypervisor takes makes times doubtful") {
   CHECK_THAT(reasons_of(seen), Catch::Contains("the hypervisor took 0.3 of 2 processors"));
 }
 
-TEST_CASE("a processor that changes its speed, or is slower than it can be, is told") {
+TEST_CASE("a processor that changes its speed, or is slower than it can be, is reported") {
   auto seen = quiet();
   seen.speeds = {1.0e10, 0.8e10, 1.0e10};
   CHECK_THAT(reasons_of(seen), Catch::Contains("it was down to 80% of its fastest"));

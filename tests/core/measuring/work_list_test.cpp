@@ -61,7 +61,7 @@ TEST_CASE("pieces run in their order, and their records come one piece after the
   CHECK(runs.size() == 2);
 }
 
-TEST_CASE("of several pieces one that throws is a failed record; a single one throws") {
+TEST_CASE("one of several pieces that throws is a failed record; a single one throws") {
   Words runs;
   const auto fails = broken("x", [] { throw ValueError("no"); });
   const auto large = broken("y", [] { throw MemoryError("too large"); });
@@ -114,7 +114,7 @@ TEST_CASE("pieces of one name are told apart, and chosen by their names") {
   CHECK_THROWS_WITH(matching(all, "("), Contains("regular expression"));
 }
 
-TEST_CASE("of several frameworks one that throws is a failed record, and an interrupt ends them") {
+TEST_CASE("one of several frameworks that throws is a failed record, and an interrupt ends them") {
   int sampled = 0;
   const auto count = [&] { ++sampled; };
   const auto check = [](const std::string& framework, std::vector<Measurement>& results) {

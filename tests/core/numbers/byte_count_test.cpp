@@ -17,7 +17,7 @@ TEST_CASE("sizes are read in powers of 1024, of 1000, and in bytes") {
   CHECK(byte_count("0.5KiB") == 512);
 }
 
-TEST_CASE("what is no size is refused with what would be one") {
+TEST_CASE("a malformed size is refused with an example of one") {
   for (const char* words : {"", "MiB", "-1", "0", "1e9", "512 mib", "12 MiB x", "nan", "9e99TB",
                             "10000000TiB", "0x10"}) {
     INFO(words);

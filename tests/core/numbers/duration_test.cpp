@@ -22,7 +22,7 @@ TEST_CASE("times are read in their units, with fractions") {
   CHECK(duration_seconds("1.5ms") == 1.5e-3);
 }
 
-TEST_CASE("what is no time is refused with what would be one") {
+TEST_CASE("a malformed time is refused with an example of one") {
   for (const char* words :
        {"", "10", "s", "-1s", "1e3s", "10 sec", "nan", "inf s", "1s2ms", "99999999999h", "0x1s"}) {
     INFO(words);

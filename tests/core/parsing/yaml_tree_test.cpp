@@ -38,7 +38,7 @@ TEST_CASE("a list's values and maps are called by their places") {
   CHECK(root.find("none")->entries.empty());
 }
 
-TEST_CASE("what is not read is refused with file and line") {
+TEST_CASE("unsupported YAML is refused with file and line") {
   const auto complaint = [](const std::string& text) -> std::string {
     try {
       (void)detail::parse_yaml(text, "f.yaml");

@@ -112,7 +112,7 @@ TEST_CASE("there is no share of what is not known") {
   CHECK_FALSE(has_share({.flop = 1, .bytes = 1}, "toy"));  // it is the processor's
 }
 
-TEST_CASE("a folder that cannot be written is told") {
+TEST_CASE("a folder that cannot be written is an error that says how to choose another") {
   const CacheFolder folder;
   setenv("D5_CACHE_DIR", "/proc/none", 1);
   CHECK_THROWS_WITH(measure_machine_peak(), Catch::Contains("D5_CACHE_DIR selects another folder"));

@@ -122,7 +122,7 @@ TEST_CASE("a program that hangs is ended at its deadline, with its own children"
   CHECK(ends_soon(number_in(number)));
 }
 
-TEST_CASE("what ignores the wish to end is killed after its grace") {
+TEST_CASE("a process that ignores the request to end is killed after its grace period") {
   OwnedProcess deaf(
       shell("trap '' TERM; echo deaf >/proc/self/fd/1; while :; do sleep 0.01; done"));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -151,7 +151,7 @@ TEST_CASE("signals of this process disturb neither a wait nor what is read") {
   CHECK(brief.wait());
 }
 
-TEST_CASE("a program that does not exist is told by its name") {
+TEST_CASE("the error about a missing program has its name") {
   CHECK_THROWS_AS(run_program({.words = {"no-such-program"}}), detail::NoProgram);
   CHECK_THROWS_WITH(run_program({.words = {"no-such-program"}}), Contains("'no-such-program'"));
   CHECK_THROWS_WITH(run_program({.words = {"/no/such/program"}}), Contains("'/no/such/program'"));

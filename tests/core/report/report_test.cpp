@@ -112,7 +112,7 @@ TEST_CASE("a curve marks its last and its best") {
   CHECK(accuracy({0.9, 0.99, 0.98}).marks.front().points.back().x == 3);  // counted from 1
 }
 
-TEST_CASE("of many curves none is labelled, and their points still tell their numbers") {
+TEST_CASE("many curves have no labels, and their points still tell their numbers") {
   std::vector<Measurement> runs;
   for (int seed = 1; seed <= 7; ++seed) {
     runs.push_back(curve("loss", Quantity::loss, Direction::lower_is_better, {2, 1.0 / seed}));
@@ -323,7 +323,7 @@ TEST_CASE("a roofline's roof is the machine's peak, as far as it is known") {
   CHECK(roof->points[2].y == 16e9);
 }
 
-TEST_CASE("what was measured under several memory limits is drawn over them") {
+TEST_CASE("measurements under several memory limits are drawn over the limits") {
   const auto under = [](const std::string& limit, const std::string& framework, double center) {
     Measurement m = timed("alexnet", framework, center);
     if (!limit.empty()) m.conditions["memory limit"] = identity(byte_count(limit), "byte");
@@ -485,7 +485,7 @@ TEST_CASE("two files stand side by side, and what differs is marked") {
   CHECK_THAT(page, Contains("torch, a.json") && Contains("torch, b.json"));
   CHECK_THAT(page, Contains("<tr class=\"differs\"><th scope=\"row\">hostname</th>"));
   CHECK_THAT(page, Contains("<h2>Comparison</h2>") && Contains("worse"));
-  const std::string below = page.substr(page.find("<tfoot>"));  // of what is sorted
+  const std::string below = page.substr(page.find("<tfoot>"));  // below the rows that are sorted
   CHECK_THAT(below, Contains("<td>geometric mean</td><td>2 pairs</td><td>time</td>") &&
                         Contains("<td>2.000</td>") && Contains("0 faster, 2 slower"));
 }

@@ -57,7 +57,7 @@ std::size_t count_of(const std::string& text, const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("what is equal in all rows is said once, above them") {
+TEST_CASE("conditions that are equal in all rows are printed once, above them") {
   CHECK(to_table({printed_time("Relu 8", "forward"), printed_time("Relu 8", "backward", 2e-3)}) ==
         "subject Relu 8; framework reference; device cpu; threads 2; samples 30\n"
         "\n"
@@ -98,7 +98,7 @@ TEST_CASE("a table keeps to 80 and to 120 columns, and cuts no number") {
   }
 }
 
-TEST_CASE("a reason whose numbers stand within words is told by its first") {
+TEST_CASE("reasons that differ by a number within words are shown by the first") {
   std::vector<Measurement> rows;
   for (const std::string shape : {"2x3", "4x5"}) {
     rows.push_back(printed_time("Relu " + shape, "forward"));

@@ -56,7 +56,7 @@ TEST_CASE("a gate holds within its limit, breaks beyond it, and cannot tell in b
   CHECK(judge(gated_ratio(around(2)), 2).answer == Answer::undecided);
 }
 
-TEST_CASE("a time that was taken once is told a way out") {
+TEST_CASE("a time that was measured once is undecided, with a way out") {
   const auto findings = judge(holding({gated_time({1})}), holding({gated_time({1})}), 1.5);
   REQUIRE(findings.size() == 1);
   CHECK(findings.front().answer == Answer::undecided);
@@ -129,7 +129,7 @@ TEST_CASE("a count is exact, and a higher number that is better is not worse") {
   CHECK(answer(higher, share, 1.5) == Answer::broken);
 }
 
-TEST_CASE("what cannot be told is measured again, with twice the samples, until it can") {
+TEST_CASE("an undecided gate is measured again, with twice the samples, until it is decided") {
   std::vector<int> tries;
   int told = 0;
   const auto measure = [&](int samples) {  // noisy twice, and steady from then on

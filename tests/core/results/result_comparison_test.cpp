@@ -98,7 +98,8 @@ TEST_CASE("records of one case are paired in their order, each once") {
   for (const auto& pair : pairs) CHECK(pair.ratio == 2);
 }
 
-TEST_CASE("what varies is told: conditions, and the statistics of a metric, in its mean, too") {
+TEST_CASE(
+    "a comparison names what varies: conditions, and a metric's statistics, also in its mean") {
   const Statistic p99{.quantile = 0.99};
   const Results results{{},
                         {latency(1, "server", ""), latency(2, "server", "", p99),

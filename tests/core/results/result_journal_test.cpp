@@ -78,7 +78,7 @@ TEST_CASE("a piece that was cut within its line is forgotten, those before are n
   CHECK(again.find("c"));
 }
 
-TEST_CASE("a run that ended in order before it was through may be begun anew, or go on") {
+TEST_CASE("a run that was cut short in order may start again, or go on") {
   const TemporaryFolder folder;
   const std::string path = folder / "r.json";
   {
@@ -151,7 +151,7 @@ TEST_CASE("a results file that tells no pieces is nothing to go on from") {
   CHECK_THROWS_WITH(read_results(folder / "s.json"), Catch::Contains("run.pieces"));
 }
 
-TEST_CASE("a full disk is told, and what was kept before stays whole") {
+TEST_CASE("a full disk is reported, and what was kept before stays whole") {
   const TemporaryFolder folder;
   const std::string path = folder / "r.json";
   const pid_t child = fork();

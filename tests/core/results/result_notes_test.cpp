@@ -42,7 +42,7 @@ TEST_CASE("what stands behind a number stands behind the range") {
   CHECK(notes.reasons() == Texts{"it drifts by 9 to 22%, as 1.25 to 3.5 of 10 do"});
 }
 
-TEST_CASE("numbers within words make no range: the first is told, and how many are alike") {
+TEST_CASE("numbers within words make no range: the first is shown, with how many are alike") {
   detail::ResultNotes notes;
   for (const char* reason : {"node conv1 has no kernel", "node conv2 has no kernel",
                              "node conv31 has no kernel", "node conv1 has no kernel"}) {

@@ -84,7 +84,7 @@ TEST_CASE("processor time that was measured beside stands beside") {
   CHECK(file.at("benchmarks").at(1).at("cpu_time").get<double>() == Approx(6000));
 }
 
-TEST_CASE("what is no time is left out") {
+TEST_CASE("records other than times are left out") {
   Measurement bytes = gbench_time("peak_memory", {1});
   bytes.quantity = Quantity::bytes;
   CHECK(benchmarks_of({bytes, gbench_time("time", {})}).at("benchmarks").empty());

@@ -36,7 +36,7 @@ Results described_results() {
 
 }  // namespace
 
-TEST_CASE("what d5 writes is valid by the schema that it carries") {
+TEST_CASE("d5's files are valid by the schema that it carries") {
   CHECK(breach(json::parse(to_json(described_results()))) == "");
   CHECK(breach(json::parse(to_json(Results{}))) == "");
 }
@@ -95,7 +95,7 @@ TEST_CASE("what ratios say together is valid, too, and no reader takes it for a 
   CHECK(sum.at("metric") == "mean_time_ratio");
   CHECK(sum.at("statistic") == "geometric_mean");
   CHECK(sum.at("value").get<double>() == Approx(0.5));
-  CHECK_FALSE(sum.contains("interval"));  // of two cases
+  CHECK_FALSE(sum.contains("interval"));  // two cases are too few
   CHECK(sum.at("samples") == json({0.5, 0.5}));
   CHECK(sum.at("conditions") ==
         json({{"identity", {{"base", "reference"}}},

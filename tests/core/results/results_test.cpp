@@ -233,7 +233,7 @@ TEST_CASE("sizes of memories have one unit, that of powers of two") {
   CHECK(memory_size(0) == "-");
 }
 
-TEST_CASE("a comparison is told in one line, with the digits that it supports") {
+TEST_CASE("a comparison is printed on one line, with the digits that it supports") {
   CHECK(
       to_string(Comparison{1.0312, {1.0198, 1.0451}, 3.2e-5, 30}, "torch", "reference") ==
       "torch / reference = 1.031 [1.020, 1.045], rank test p = 3.2e-05, 30 pairs: torch is higher");

@@ -61,7 +61,7 @@ TEST_CASE("a device is present or says why it is absent") {
   CHECK(cuda);
 }
 
-TEST_CASE("a device that nobody has, or a word that is none, is an error") {
+TEST_CASE("a device that no framework has, or an unknown word, is an error") {
   CHECK_THROWS_AS(device_from_name("cuda:4096"), Unsupported);
   CHECK_THROWS_AS(device_from_name("cpu:1"), Unsupported);
   CHECK_THROWS_WITH(device_from_name("cudo"), Catch::Contains("did you mean cuda"));

@@ -96,7 +96,7 @@ TEST_CASE("an offset in bytes is added") {
   CHECK(from_dlpack(&foreign.managed).data<float>()[0] == 2);
 }
 
-TEST_CASE("what d5 cannot hold is refused and left to its owner") {
+TEST_CASE("a tensor that d5 cannot hold is refused and left to its owner") {
   const auto refuse = [](auto change, auto error_matches) {
     Foreign foreign({2, 3}, {3, 1});
     change(foreign.managed.dl_tensor);

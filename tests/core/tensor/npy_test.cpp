@@ -48,7 +48,7 @@ TEST_CASE("an array in Fortran's order is read row by row") {
   CHECK(bytes_of(tensor) == std::string{1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("what is no array of numbers is refused with a reason") {
+TEST_CASE("a file that is no array of numbers is refused with a reason") {
   const std::string good = "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }";
   CHECK(parse_npy(file_of(good, "ab"), "file").elements() == 2);
   for (const auto& [file, message] : std::vector<std::pair<std::string, std::string>>{

@@ -78,7 +78,7 @@ TEST_CASE("an archive's arrays are read by name, and its other files passed over
   CHECK(arrays.at("a/b").desc() == TensorDesc{DType::int64, {1, 1}});
 }
 
-TEST_CASE("what is no archive of arrays is refused with the name of the array") {
+TEST_CASE("a malformed archive of arrays is refused with the name of the array") {
   const testing::TemporaryFolder folder;
   const std::string path = folder / "bad.npz";
   const std::string array = to_npy(Tensor::of<float>({1}, {1}));

@@ -95,7 +95,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
-TEST_CASE("what was written is read back, to the nanosecond") {
+TEST_CASE("a timeline is read back as it was written, to the nanosecond") {
   const Timeline timeline = everything();
   CHECK(timeline_from_json(to_json(timeline), "here") == timeline);
   const testing::TemporaryFolder folder;
@@ -184,7 +184,7 @@ TEST_CASE("each rank's lanes are named behind its own name") {
                                           "thread 0"});
 }
 
-TEST_CASE("of what begins together the longest comes first") {
+TEST_CASE("the longest of the spans that begin together comes first") {
   Timeline all = one_span(0, "short");
   Timeline other = one_span(1, "long");
   other.records.front().end_ns += 1;

@@ -96,7 +96,7 @@ TEST_CASE("a span whose end was missed is discarded, and no later span is inside
   CHECK(find(timeline, "last").parent == 0);
 }
 
-TEST_CASE("what an exception left open closes with the span around it") {
+TEST_CASE("a span that an exception left open closes with the span around it") {
   std::unique_ptr<Span> open;
   const Timeline timeline = traced([&] {
     try {

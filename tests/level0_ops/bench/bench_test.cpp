@@ -64,7 +64,7 @@ TEST_CASE("names behind a case's for are identities, and the command says them a
   }
 }
 
-TEST_CASE("what cannot run has a record that says why; what does not exist is refused") {
+TEST_CASE("a case that cannot run has a record with the reason; an unknown framework is refused") {
   const auto records = bench("NonZero 8", {.passes = BenchOptions::Passes::backward});
   REQUIRE(records.size() == 1);
   CHECK(records[0].status == Status::unsupported);

@@ -104,7 +104,7 @@ TEST_CASE("honest operators raise no alarm, in every pass and type that the refe
   }
 }
 
-TEST_CASE("where the reference takes too long the first framework judges the others") {
+TEST_CASE("the first framework judges the others if the reference takes too long") {
   for (const auto& [name, fault] :
        {std::pair("first_judge", Fault{}), std::pair("judged_right", Fault{}),
         std::pair("judged_wrong", Fault{.forward = 1.01F, .backward = 1.01F})}) {

@@ -164,7 +164,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what cannot be compiled says why") {
+TEST_CASE("a compilation that fails says why") {
   const Folder folder;
   const std::string wrong = folder.write("wrong.cpp", "int x = ;\n");
   CHECK_THROWS_AS(build_operators(wrong), FormatError);
@@ -220,7 +220,7 @@ D5_OPERATOR(Twice<DTYPE>)
   CHECK_THROWS_WITH(run_case("build_test.Twice 2x2"), Contains("one dimension only"));
   CHECK_THROWS_AS(run_case("build_test.Twice 2 more=word"), TypeError);
   CHECK(load("double") == std::vector<std::string>{"build_test.Twice"});
-  CHECK_THROWS_AS(run_case("build_test.Twice 2"), TypeError);  // of float32
+  CHECK_THROWS_AS(run_case("build_test.Twice 2"), TypeError);  // float32
   CHECK(build_operators(source, "", {{"DTYPE", "float"}}) !=
         build_operators(source, "", {{"DTYPE", "double"}}));
   CHECK_THROWS_AS(build_operators(source), FormatError);

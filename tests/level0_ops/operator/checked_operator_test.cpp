@@ -57,7 +57,7 @@ void for_each_operator(F&& f) {
 
 }  // namespace
 
-TEST_CASE("of every operator, an input that is required and left out is named") {
+TEST_CASE("a required input that is left out is named, for every operator") {
   int checked = 0;
   for_each_operator([&](const onnx::Node& whole, const onnx::Schema& schema) {
     for (std::size_t i = 0; i < whole.inputs.size(); ++i) {
@@ -77,7 +77,7 @@ TEST_CASE("of every operator, an input that is required and left out is named") 
   CHECK(checked > 150);
 }
 
-TEST_CASE("of every operator, one input or output too many is refused") {
+TEST_CASE("one input or output too many is refused, for every operator") {
   for_each_operator([](onnx::Node node, const onnx::Schema& schema) {
     constexpr int kAny = std::numeric_limits<int>::max();
     const auto outputs = node.outputs;

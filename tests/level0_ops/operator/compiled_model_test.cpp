@@ -31,8 +31,7 @@ TEST_CASE("open sizes are those that are declared, and nothing between nodes has
   CHECK(open.graph.values.empty());
 }
 
-TEST_CASE(
-    "what cannot be compiled for its sizes is compiled for any, or the first reason is told") {
+TEST_CASE("a model not compilable for its sizes is compiled for any, or gives the first reason") {
   onnx::Model model;
   model.graph.inputs = {floats("x", {std::int64_t{2}})};
   const ModelTarget target{.declared = {floats("x", {"N"})}};

@@ -245,7 +245,7 @@ TEST_CASE("an operator of its own for CUDA runs there; one on the host does not"
   CHECK(output.tensor().item<std::int64_t>() == 20 + D5_CUDA);
 }
 
-TEST_CASE("what an operator throws fails its run alone") {
+TEST_CASE("an exception of an operator fails its run alone") {
   source_dir();
   BuildFolder folder;
   const fs::path source = folder / "throwing.cpp";
@@ -295,7 +295,7 @@ TEST_CASE("the work of an operator is what it says") {
   CHECK(cost.bytes_written == 40);
 }
 
-TEST_CASE("a shape that is none is refused before anything is allocated") {
+TEST_CASE("an invalid shape is refused before anything is allocated") {
   source_dir();
   BuildFolder folder;
   const std::string liar =
@@ -331,7 +331,7 @@ TEST_CASE("a library built before operators could ask for ranks is loaded as it 
   check_gradient("example.LogCosh@1 3x4 scale=2", 1);
 }
 
-TEST_CASE("where nobody has brought ranks an operator that asks for them is told so") {
+TEST_CASE("an operator that asks for ranks fails if there are none") {
   source_dir();
   BuildFolder folder;
   const std::string asks =

@@ -11,7 +11,7 @@ using namespace d5;
 
 namespace {
 
-onnx::Model last_model;  // that was compiled
+onnx::Model last_model;  // the last to be compiled
 
 /// Somebody else's compiler: the reference behind the interface.
 class OneNode final : public CompiledModel {

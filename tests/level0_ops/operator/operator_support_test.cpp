@@ -18,7 +18,7 @@ std::vector<OperatorSupport> read(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("what is written is read again") {
+TEST_CASE("a table is read back as it was written") {
   const std::string text =
       "operator,opsets,types,gradient_types,passed,cases\n"
       "Conv,1+,float32 float64,float32,18,19\n"

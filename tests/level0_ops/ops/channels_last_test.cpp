@@ -20,7 +20,7 @@ TEST_CASE("NhwcMaxPool takes the largest of each channel") {
         std::vector<std::uint8_t>{3, 9});
 }
 
-TEST_CASE("QLinearConv has its channels where it is told") {
+TEST_CASE("QLinearConv has its channels where channels_last puts them") {
   const std::string end =
       " scalar{0.5} uint8:scalar{0} int8:1x2x1x1{1,2} scalar{1} int8:scalar{0} scalar{0.5} "
       "uint8:scalar{3}";

@@ -249,6 +249,6 @@ TEST_CASE("a Loop goes back through its iterations, and reads what it promised a
     CHECK(number(last) == 81);
     CHECK(numbers(all) == std::vector<float>{3, 9});
     run.backward(grad_outputs, grad_inputs);
-    CHECK(slope.item<float>() == 4 * 27 + 1 + 2 * 3);  // of x^4, x and x^2
+    CHECK(slope.item<float>() == 4 * 27 + 1 + 2 * 3);  // slopes of x^4, x and x^2
   }
 }

@@ -36,7 +36,7 @@ TEST_CASE("windows of nothing, of one point, and of other types") {
   CHECK(float(result_of<Float16>("HannWindow int64:{2} output_datatype=10").at(1)) == 1);
 }
 
-TEST_CASE("windows refuse a size that is none") {
+TEST_CASE("windows refuse an invalid size") {
   CHECK_THROWS_AS(run_case("HannWindow int64:{-1}"), ValueError);
   CHECK_THROWS_AS(run_case("HannWindow int64:{1,2}"), ShapeError);
   CHECK_THROWS_AS(run_case("HannWindow int64:{9223372036854775807}"), Error);

@@ -24,7 +24,7 @@ TEST_CASE("DynamicQuantizeMatMul quantizes A in its own range") {
         Floats{510});
 }
 
-TEST_CASE("QGemm adds integers to its sums, and quantizes where it is told how") {
+TEST_CASE("QGemm adds integers to its sums, and quantizes if it is given a scale") {
   // (3 - 1) 1 + (4 - 1) 2 + 3 = 11, in the unit 0.5 times 2.
   const std::string line =
       "com.microsoft.QGemm uint8:1x2{3,4} {0.5} uint8:{1} int8:2x1{1,2} {2} int8:{0} int32:{3} ";

@@ -21,7 +21,7 @@ TEST_CASE("what com.microsoft had before ONNX means the same") {
   }
 }
 
-TEST_CASE("their mistakes are told as ONNX's") {
+TEST_CASE("their errors are those of ONNX's operators") {
   CHECK_THROWS_AS(run_case("com.microsoft.GatherND 2x2 int64:1x3{0,0,0}"), ShapeError);
   CHECK_THROWS_AS(run_case("com.microsoft.GridSample 1x1x4x5 1x2x3x2 mode=other"), ValueError);
 }

@@ -17,7 +17,7 @@ TEST_CASE("EmbedLayerNormalization adds words, places and segments, and normaliz
                             "2x2{0,0,1,3} {1,2} {0,5} outputs=3");
   const auto sum = run.output(2).tensor().span<float>();
   CHECK(Floats(sum.begin(), sum.end()) == Floats{7, 15, 10, 21});
-  const auto y = run.output(0).tensor().span<float>();  // of two numbers the deviations are -1, 1
+  const auto y = run.output(0).tensor().span<float>();  // two numbers normalize to -1, 1
   CHECK(y[0] == Approx(-1));
   CHECK(y[1] == Approx(7));
   CHECK(y[2] == Approx(-1));

@@ -17,7 +17,7 @@ TEST_CASE("FusedGemm and FusedConv end with their activation") {
   CHECK(result_of("com.microsoft.FusedConv 1x1x1x3{-1,0,2} 1x1x1x1{2} - 1x1x1x3{3,-2,-6} "
                   "activation=LeakyRelu activation_alpha=0.5") == Floats{1, -1, -1});
   const auto with_parameters = [&](const std::string& activation, const Floats& parameters) {
-    OperatorCase one = parse_case(conv + "activation=" + activation);  // of {-1, 1, 5}
+    OperatorCase one = parse_case(conv + "activation=" + activation);  // applied to {-1, 1, 5}
     one.node.attributes["activation_params"] = parameters;
     OperatorRunner runner(framework("reference").part<OperatorRegistry>(), one.node, one.inputs);
     runner.forward();

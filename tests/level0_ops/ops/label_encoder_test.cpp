@@ -34,7 +34,7 @@ TEST_CASE("the last of a repeated key counts from opset 4 on, the first before")
   CHECK(result_of<std::int64_t>("ai.onnx.ml.LabelEncoder@4" + rest) == Integers{6});
 }
 
-TEST_CASE("LabelEncoder refuses tables that are none") {
+TEST_CASE("LabelEncoder refuses malformed tables") {
   const std::string line = "ai.onnx.ml.LabelEncoder int64:{1} ";
   CHECK_THROWS_AS(run_case(line + "keys_int64s=1x2 values_int64s=5"), ValueError);
   CHECK_THROWS_AS(run_case(line + "keys_int64s=1 keys_floats=1.5 values_int64s=5"), ValueError);

@@ -32,7 +32,7 @@ TEST_CASE("LinearAttention goes on from a state, of a type of its own") {
   CHECK(float(result_of<Float16>(line, 1)[0]) == 7.5f);
 }
 
-TEST_CASE("LinearAttention scales by the size of a head, or as it is told") {
+TEST_CASE("LinearAttention scales by the size of a head, or by its attribute scale") {
   const std::string line = "LinearAttention 1x1x4{1,1,1,1} 1x1x4{1,1,1,1} 1x1x1{3} ";
   CHECK(result_of(line + kHeads + "linear") == Floats{6});
   CHECK(result_of(line + "scale=1" + kHeads + "linear") == Floats{12});

@@ -21,7 +21,7 @@ TEST_CASE("MatMulNBits reads two numbers from a byte, the first from its lower h
 }
 
 TEST_CASE("MatMulNBits has a scale and a zero point for each block of each column") {
-  // Two columns of three numbers in blocks of two; the fourth number is none.
+  // Two columns of three numbers in blocks of two; the fourth is padding.
   const std::string line = kNBits + "2x3{1,1,1,0,0,1} uint8:2x2x1{33,3,67,5} 2x2{1,10,1,100} ";
   CHECK(result_of(line + "uint8:2x1{16,16} N=2 K=3 block_size=2") ==
         Floats{3 + 20, 7 + 400, 20, 400});

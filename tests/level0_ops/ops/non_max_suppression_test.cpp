@@ -19,7 +19,7 @@ TEST_CASE("NonMaxSuppression drops what overlaps more than the threshold") {
         Integers{0, 0, 1, 0, 0, 2, 0, 0, 0});
 }
 
-TEST_CASE("NonMaxSuppression chooses no more than it is told, none by default") {
+TEST_CASE("NonMaxSuppression chooses no more than the given number, none by default") {
   CHECK(result_of<std::int64_t>(kBoxes + "{0.5,0.9,0.7} int64:{1} {0.4}") == Integers{0, 0, 1});
   CHECK(shape_of(kBoxes) == "0x3");
   CHECK(shape_of(kBoxes + " int64:{-1}") == "0x3");

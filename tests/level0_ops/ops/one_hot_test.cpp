@@ -30,7 +30,7 @@ TEST_CASE("OneHot takes no indices, and a depth of nothing") {
   CHECK(shape_of("OneHot int64:2 int64:scalar{0} {0,1}") == "2x0");
 }
 
-TEST_CASE("OneHot refuses depths and values that are none") {
+TEST_CASE("OneHot refuses invalid depths and values") {
   CHECK_THROWS_AS(run_case("OneHot int64:2 int64:scalar{-1} {0,1}"), ValueError);
   CHECK_THROWS_AS(run_case("OneHot int64:2 scalar{nan} {0,1}"), ValueError);
   CHECK_THROWS_AS(run_case("OneHot int64:2 int64:{1,2} {0,1}"), ShapeError);

@@ -150,7 +150,7 @@ TEST_CASE(
   near(result_of(line(0.3, "SOFTMAX"), 1), {1 - logistic(0.3), logistic(0.3)});
 }
 
-TEST_CASE("where zeros stay zeros the top class is that of the transformed scores") {
+TEST_CASE("the top class is that of the transformed scores if zeros stay zeros") {
   // exp(-1) beside a zero that stays one.
   const std::string line = tree("TreeEnsembleClassifier", {-1, 0},
                                 "classlabels_int64s=0x1 outputs=2 post_transform=SOFTMAX_ZERO");

@@ -16,7 +16,7 @@ TEST_CASE("Resize repeats, skips and interpolates") {
             .size() == 2);
 }
 
-TEST_CASE("Resize rounds to the nearest element as it is told") {
+TEST_CASE("Resize rounds to the nearest element by nearest_mode") {
   const std::string line =
       "Resize 2{1,2} - {4} coordinate_transformation_mode=asymmetric nearest_mode=";
   CHECK(result_of(line + "floor") == Floats{1, 1, 1, 1, 2, 2, 2, 2});
@@ -75,7 +75,7 @@ TEST_CASE("Resize knows empty tensors") {
   CHECK_THROWS_AS(run_case("Resize 0x3 - - int64:{1,3}"), ShapeError);
 }
 
-TEST_CASE("Resize refuses sizes that are none, before anything is allocated") {
+TEST_CASE("Resize refuses invalid sizes before anything is allocated") {
   CHECK_THROWS_AS(run_case("Resize 3 - {0}"), ValueError);
   CHECK_THROWS_AS(run_case("Resize 3 - {-1}"), ValueError);
   CHECK_THROWS_AS(run_case("Resize 3 - {1e30}"), ShapeError);

@@ -45,7 +45,7 @@ TEST_CASE("MaxRoiPool takes the maximum of each bin, and bins share their border
   CHECK(result_of(line + "1x5{0,0,0,3,3} pooled_shape=2x2") == Floats{6, 8, 14, 16});
   CHECK(result_of(line + "1x5{0,0,0,2,2} pooled_shape=2x2") == Floats{6, 7, 10, 11});
   CHECK(result_of(line + "1x5{0,2,2,4,4} pooled_shape=1x1 spatial_scale=0.5") == Floats{11});
-  // From the element -1, of which there is none, to the element 0; then past the end.
+  // From the element -1, outside the data, to the element 0; then past the end.
   CHECK(result_of(line + "1x5{0,-1,0,0,0} pooled_shape=1x2") == Floats{0, 1});
   CHECK(result_of(line + "1x5{0,9,9,9,9} pooled_shape=1x1") == Floats{0});
 }

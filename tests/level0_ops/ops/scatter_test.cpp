@@ -36,7 +36,7 @@ TEST_CASE("ScatterElements reduces integers that wrap, and truths, but no words"
                   Unsupported);
 }
 
-TEST_CASE("of a maximum and of a minimum, NaN wins") {
+TEST_CASE("NaN wins a maximum and a minimum") {
   for (const std::string word : {"max", "min"}) {
     const auto y = result_of("ScatterElements {nan,1} int64:{0,1} {1,nan} reduction=" + word);
     CHECK(std::isnan(y[0]));
@@ -66,7 +66,7 @@ TEST_CASE("Scatter refuses indices, shapes and words that do not fit") {
   CHECK_THROWS_AS(run_case("Scatter@11 {1,2} int64:{0} {5}"), Unsupported);
 }
 
-TEST_CASE("of a maximum that several hold, each gets an equal part of the gradient") {
+TEST_CASE("each of several equal maxima gets an equal part of the gradient") {
   OperatorRunner runner =
       run_case("ScatterElements {3,1} int64:{0,0,1} {3,3,0} reduction=max", Mode::training);
   runner.backward({Tensor::of<float>({2}, {6, 5})});

@@ -21,7 +21,7 @@ TEST_CASE("TopK finds the smallest along any axis") {
         Numbers{1, 0, 2, 1});
 }
 
-TEST_CASE("of equals, TopK takes the first") {
+TEST_CASE("TopK takes the first of equals") {
   CHECK(result_of<std::int64_t>("TopK {2,3,3,2} int64:{3}", 1) == Numbers{1, 2, 0});
   CHECK(result_of<std::int64_t>("TopK {2,3,3,2} int64:{3} largest=0", 1) == Numbers{0, 3, 1});
 }

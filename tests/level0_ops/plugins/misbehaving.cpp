@@ -13,7 +13,7 @@ namespace {
 using d5::OpContext;
 
 float* data(const d5::Tensor& tensor) {
-  return static_cast<float*>(const_cast<void*>(tensor.raw()));  // of an input, too
+  return static_cast<float*>(const_cast<void*>(tensor.raw()));  // writable, even if it is an input
 }
 float* input(OpContext& context) { return data(context.input(0)); }
 float* output(OpContext& context) { return data(context.output(0)); }

@@ -170,7 +170,7 @@ TEST_CASE("a check sees types and shapes") {
                     Catch::Contains("Relu 'output0': narrow does not support float64"));
 }
 
-TEST_CASE("where planning is Unsupported, the next framework is asked, and all reasons are told") {
+TEST_CASE("if planning is Unsupported, the next framework is asked, and all reasons are reported") {
   OperatorRegistry strict("strict");
   strict.add_kernel("Relu", {}, [](PlanContext& context) {
     context.request_scratch(1000);
@@ -202,7 +202,7 @@ TEST_CASE("a kernel without a meaning is refused, and the way out is named") {
                         Catch::Contains("OperatorRegistry::add"));
 }
 
-TEST_CASE("an operator of ONNX that a user brings anew runs with the user's kernel") {
+TEST_CASE("an operator of ONNX that a user redefines runs with the user's kernel") {
   OperatorRegistry mine("mine");
   mine.add("Relu", {}, [](const onnx::Node&) {
     return std::make_unique<Same>(

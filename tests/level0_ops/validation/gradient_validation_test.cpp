@@ -131,7 +131,7 @@ TEST_CASE("a jump has no slope: the one beside it is right, and the row says so"
 }
 
 TEST_CASE(
-    "where the output is no number nothing is compared, and a row of mostly such is doubted") {
+    "outputs that are NaN or infinite are not compared, and a row of mostly such is mistrusted") {
   const auto of = [](const std::string& line) {
     return test_gradient(parse_case(line), "reference").at(0);
   };

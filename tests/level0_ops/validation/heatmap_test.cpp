@@ -109,7 +109,7 @@ TEST_CASE("a picture says its scale, of all zeros too") {
   CHECK(bytes(1) != bytes(2));  // the same colours, other numbers
 }
 
-TEST_CASE("what cannot be drawn is refused") {
+TEST_CASE("a tensor that cannot be drawn is refused") {
   CHECK_THROWS_AS(heatmap(Tensor::zeros(DType::float32, {0, 3})), ShapeError);
   CHECK_THROWS_AS(heatmap(Tensor::zeros(DType::boolean, {3})), TypeError);
   CHECK(heatmap(Tensor::scalar(std::int64_t{-5})).defined());

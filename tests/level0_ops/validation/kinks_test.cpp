@@ -67,7 +67,7 @@ TEST_CASE("norms of nothing but zeros are flat") {
   CHECK(slope_of("LpNormalization {0,0}") == Floats{0, 0});  // y is zero there by definition
 }
 
-TEST_CASE("of equal extremes all share, or the first takes it where it has a place") {
+TEST_CASE("equal extremes share, or the first takes it where it has a place") {
   CHECK(slope_of("Unique {2,1,2}") == Floats{1, 1, 0});
   CHECK(slope_of("ReduceMax {2,2,1}") == Floats{0.5, 0.5, 0});
   CHECK(slope_of("ReduceMin {2,1,1}") == Floats{0, 0.5, 0.5});

@@ -147,7 +147,7 @@ TEST_CASE("a complaint ends at the smallest case that brings the same one") {
   CHECK_THAT(small.difference, Contains("no more than 3 elements"));
 }
 
-TEST_CASE("a case that is at fault itself is said to be") {
+TEST_CASE("a case that fails on the reference, too, is reported as wrong") {
   CHECK_THROWS_WITH(reduced("Conv 1x3x5x5 4x2x3x3"), Contains("the reference fails alike"));
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("what is right is not reduced, and an operator that is not there is sa
   CHECK_THROWS_AS(reduced("Relu 3"), Unsupported);
 }
 
-TEST_CASE("when time is over, or somebody wishes, the smallest case so far is kept") {
+TEST_CASE("the smallest case so far is kept at the time limit or an interrupt") {
   const std::string whole = "Conv 6x24x12x12 8x24x3x3 pads=1x1x1x1";
   const ReducedCase none = reduced(whole, {.most_seconds = 0});
   CHECK(none.line.line == whole);

@@ -110,7 +110,7 @@ TEST_CASE("large inputs are checked by projections, small ones in full") {
         "projection");
 }
 
-TEST_CASE("what a framework does not have is unsupported, with a reason") {
+TEST_CASE("an operator that a framework lacks is unsupported, with a reason") {
   const auto gradient = test_gradient(parse_case("Square 3"), "reference");
   CHECK(gradient.at(0).status == Status::unsupported);
   CHECK(gradient.at(0).reason == "operator Square");

@@ -59,7 +59,7 @@ const OperatorCase kRelu = parse_case("Relu {1,2}");
 
 }  // namespace
 
-TEST_CASE("what differs from run to run is not repeatable, and its variance is told") {
+TEST_CASE("a result that differs from run to run is not repeatable, and its variance is reported") {
   add_frameworks();
   const auto drifting = test_repeatability(kRelu, "drifting", {.runs = 3});
   REQUIRE(drifting.size() == 4);
@@ -68,7 +68,7 @@ TEST_CASE("what differs from run to run is not repeatable, and its variance is t
   CHECK(drifting[0].samples == std::vector{1.0});
   CHECK(drifting[0].status == Status::failed);
   CHECK(drifting[1].metric == "variance_over_runs");
-  CHECK(drifting[1].samples == std::vector{1.0});  // of 1, 2, 3
+  CHECK(drifting[1].samples == std::vector{1.0});  // the variance of 1, 2, 3
   CHECK(drifting[1].conditions.at("at") == "1");
   CHECK(drifting[2].conditions.at("tensor") == "gradient of input 0");
   CHECK(drifting[2].status == Status::passed);

@@ -79,7 +79,7 @@ TEST_CASE("an executor of whole networks runs where it is the fastest, and is ob
   CHECK(framework_selection(second).chosen == "alpha:whole");
 }
 
-TEST_CASE("who runs the whole is chosen again where other work disturbed the choice") {
+TEST_CASE("the executor of the whole is chosen again if other work disturbed the choice") {
   const timed::Fresh fresh;
   world.others = 1000;
   AutoExecutor first = executor_of(timed::chain(), 3);
@@ -181,7 +181,7 @@ Network of_tanh() {
 
 }  // namespace
 
-TEST_CASE("where a plan is wrong by less than a tenth frameworks are asked one by one") {
+TEST_CASE("frameworks are tried one by one if a plan is wrong by less than a tenth") {
   const timed::Fresh fresh;
   add_tanh<NearTanh>("near");
   add_tanh<SteadyTanh>("steady");

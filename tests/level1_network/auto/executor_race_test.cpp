@@ -94,7 +94,7 @@ TEST_CASE("a race goes on while it is undecided, without those that are surely s
   CHECK(race.ratio("third").ratio_interval.low > 1);  // over its six rounds
 }
 
-TEST_CASE("undecided in the end, the better median wins, whoever was first") {
+TEST_CASE("an undecided race is won by the better median, in either order") {
   // Three of five rounds are faster for the second: no interval of 24 tells.
   const std::vector<double> noisy = {8, 11, 8, 11, 8};
   {
@@ -114,7 +114,7 @@ TEST_CASE("a race ends when its time is over, after six rounds at least") {
   CHECK(second.runs() == kUntimed + 6 + kAfter);
 }
 
-TEST_CASE("who takes twice as long as another leaves after two rounds, unless it was first") {
+TEST_CASE("an executor twice as slow as another leaves after two rounds, unless it was first") {
   ScriptedExecutor first({30}), second({10}), third({21});
   const Race race({&first, &second, &third});
   CHECK(race.race.winner() == "second");
@@ -132,7 +132,8 @@ TEST_CASE("short runs are timed together, after as many that are not") {
   CHECK(race.ratio("second").ratio == Approx(2));
 }
 
-TEST_CASE("who is wrong only after some runs, or gives out what it kept, does not win") {
+TEST_CASE(
+    "an executor that is wrong only after some runs, or returns cached results, does not win") {
   const auto [fault, why] = GENERATE(table<std::string, std::string>(
       {{"wrong-after-ten", "after its rounds wrong answers: output y"},
        {"stale", "after its rounds wrong answers: its outputs stay the same to the bit"}}));
@@ -204,7 +205,7 @@ struct RaceOnDraws {
 
 }  // namespace
 
-TEST_CASE("where inputs are random who is wrong on another draw is refused, and the draw is told") {
+TEST_CASE("an executor that is wrong on another draw of random inputs is refused, with the draw") {
   const d5::testing::OwnCacheFolder cache;
   RaceOnDraws drawn;
   drawn.run(1e9);

@@ -123,7 +123,7 @@ TEST_CASE("a fused executor follows edits and modes, and goes forward alone") {
   CHECK_THROWS_AS(run(executor), Unsupported);
 }
 
-TEST_CASE("where transforms change nothing there is no fused network") {
+TEST_CASE("there is no fused network if transforms change nothing") {
   Network network("alone");
   network.add_input("x", DType::float32, {2});
   network.add_node("Relu", {"x"}, {"y"});

@@ -196,7 +196,7 @@ TEST_CASE(
   check_mixed(looping(), "y", {{"x", normal({5, 5}, 10)}}, {"x"});
 }
 
-TEST_CASE("observers are told where each step runs, and when a gradient is final there") {
+TEST_CASE("observers see where each step runs, and when a gradient is final there") {
   auto places = std::make_shared<Whereabouts>();
   const auto executor =
       make_executor(mixed(), {.frameworks = {"toy", "reference"}, .device = test::toy()});

@@ -235,7 +235,7 @@ TEST_CASE("a run may be ended before its only step") {
   CHECK_FALSE(executor->ended_early());
 }
 
-TEST_CASE("what is fed wrongly is told before anything is compiled") {
+TEST_CASE("wrong inputs are refused before anything is compiled") {
   compiled_models = 0;
   const auto executor = executor_of(scaled());
   CHECK_THROWS_AS(executor->inference({}), NotFound);

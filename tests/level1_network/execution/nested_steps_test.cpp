@@ -78,7 +78,7 @@ Names seen_paths(const Network& network, bool condition) {
 
 }  // namespace
 
-TEST_CASE("steps of graphs that nodes hold are told within their node, by their path") {
+TEST_CASE("steps of nested graphs are reported within their node, by path") {
   CHECK(seen_paths(nested_branches(), false) ==
         Names{"choice", "> choice/else_branch/tanh", "< choice/else_branch/tanh", "last"});
   const std::string loop = "choice/then_branch/twice", body = loop + "/body/";
@@ -142,7 +142,7 @@ TEST_CASE("a profile has the steps of graphs, and no time twice") {
   };
   const std::string loop = "choice/then_branch/twice";
   REQUIRE(step(loop + "/body/exp") != steps.end());
-  CHECK(step(loop + "/body/exp")->cost.flop == 2 * 64 * 64);  // of both rounds
+  CHECK(step(loop + "/body/exp")->cost.flop == 2 * 64 * 64);  // the sum of both rounds
   CHECK(steps[step(loop + "/body/exp")->holder].node == loop);
   CHECK(steps[step(loop)->holder].node == "choice");
   CHECK(step("choice")->holder == NetworkProfile::kNone);
@@ -178,7 +178,7 @@ TEST_CASE("a profile has the steps of graphs, and no time twice") {
   CHECK(sum("operator") == Approx(sum("node")).epsilon(1e-9));
 }
 
-TEST_CASE("what lies between the steps of a graph is overhead") {
+TEST_CASE("time between the steps of a nested graph is overhead") {
   /// Costs time within the If, but in none of the steps of its graph.
   struct Slow final : ExecutionEvent {
     void before_nested_node(const StepInfo&) override {
@@ -191,7 +191,7 @@ TEST_CASE("what lies between the steps of a graph is overhead") {
                         .run = [&] { (void)executor->inference(nested_inputs(false)); },
                         .events = {&executor->events()}};
   const auto results = measure({subject}, {"framework_overhead"}, {.samples = 5});
-  CHECK(*std::ranges::min_element(results.back().samples) >= 4.9e-3);  // of 5 ms
+  CHECK(*std::ranges::min_element(results.back().samples) >= 4.9e-3);  // a sleep of 5 ms
 }
 
 namespace {

@@ -152,7 +152,7 @@ TEST_CASE("they take what is fed as it is at the time, wherever it lies") {
   }
 }
 
-TEST_CASE("what is fed wrongly is told by its name") {
+TEST_CASE("wrong inputs are refused by name") {
   for (const auto& word : own_executors()) {
     INFO(word);
     const auto executor = open_executor(word, line());

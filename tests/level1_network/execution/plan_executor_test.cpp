@@ -76,7 +76,7 @@ TEST_CASE("a gradient is announced once, as soon as it is final, in the order of
                                                   "gradient 0 w 24", "gradient 1 idle 0", "end"});
 }
 
-TEST_CASE("observers are told what a step is, whose kernel it runs, and what work it is") {
+TEST_CASE("observers see what a step is, whose kernel it runs, and its work") {
   class Steps final : public d5::ExecutionEvent {
    public:
     std::vector<d5::StepInfo> seen;
@@ -135,7 +135,7 @@ TEST_CASE("a plan is made for each set of shapes, and again after an edit") {
         std::vector<float>{0, 4});
 }
 
-TEST_CASE("what is fed is never written over") {
+TEST_CASE("inputs are never written over") {
   d5::Network network("chain");
   network.add_input("x", DType::float32, {2});
   network.add_node("Relu", {"x"}, {"a"});

@@ -71,7 +71,7 @@ TEST_CASE("a node is put between a tensor and all that read it") {
   network.insert_node("a", node("Sqrt", {"a"}, {"root"}));
   CHECK(answer(network, "y", {-4, 9}) == Floats{-12, -13});
   CHECK(network.node("add").inputs.front() == "root");
-  CHECK(network.graph().nodes[1].op_type == "Sqrt");  // where it can run
+  CHECK(network.graph().nodes[1].op_type == "Sqrt");  // placed where it can run
   CHECK(network.graph().nodes[1].opset == 22);
 
   CHECK_THROWS_AS(network.insert_node("a", node("Sqrt", {"s"}, {"t"})), ValueError);
@@ -173,7 +173,7 @@ TEST_CASE("an edit that would leave a hole changes nothing") {
   CHECK(answer(network) == Floats{-11, -12});
 }
 
-TEST_CASE("an update follows what it takes over, and keeps it from being taken out") {
+TEST_CASE("an update follows the value that it takes, and keeps it from being removed") {
   Network network = edited_chain();
   network.add_update("c", "s");
   network.rename("s", "sum");

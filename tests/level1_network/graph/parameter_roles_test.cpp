@@ -97,7 +97,7 @@ TEST_CASE("numbers of a network's code stay constants") {
   CHECK(parameters(network) == Names{"w"});
 }
 
-TEST_CASE("a bias of one number is told from a number by the layer before it") {
+TEST_CASE("a bias of one number is distinguished from a constant by the layer before it") {
   const auto network = network_of({constant("w", floats({3, 1})), constant("b", floats({1})),
                                    constant("e", floats({1})), node("MatMul", {"x", "w"}, {"h"}),
                                    node("Add", {"h", "b"}, {"s"}), node("Exp", {"s"}, {"t"}),

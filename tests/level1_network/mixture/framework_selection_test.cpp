@@ -151,7 +151,7 @@ TEST_CASE("a choice that other work disturbed holds while that goes on, and is m
     executor.plan(fed(), "");
     return framework_selection(executor);
   };
-  constexpr double kBusy = 1000;  // of any machine's processors
+  constexpr double kBusy = 1000;  // processors, more than any machine has
   world.others = kBusy;
   const FrameworkSelection first = all_in("alpha");
   CHECK(first.chosen == "alpha");
@@ -172,7 +172,7 @@ TEST_CASE("a choice that other work disturbed holds while that goes on, and is m
   CHECK(all_in("alpha").kept);
 }
 
-TEST_CASE("where each measuring is disturbed the third choice stays") {
+TEST_CASE("the third choice stays if each measuring is disturbed") {
   const Fresh fresh;
   // Other work that waits until it is measured: what looks for 0.15 s does not see it.
   int watches = 0;
@@ -215,7 +215,7 @@ TEST_CASE("measuring ends within a run of the network of the wish, and the next 
   const Fresh fresh;
   const Network network = chain();
   bool ended = true;
-  for (int runs = 0; ended; ++runs) {  // of kernels, before somebody wishes it
+  for (int runs = 0; ended; ++runs) {  // kernels run before the interrupt
     world = {};
     take_turns();
     (void)forget_selections(network);
@@ -234,7 +234,7 @@ TEST_CASE("measuring ends within a run of the network of the wish, and the next 
   }
 }
 
-TEST_CASE("the choice is told as tables") {
+TEST_CASE("the choice is printed as tables") {
   const Fresh fresh;
   take_turns();
   PlanExecutor executor = executor_of(chain());

@@ -63,7 +63,7 @@ Network chooses() {
 
 }  // namespace
 
-TEST_CASE("numbers that are known of inputs decide which branch is told") {
+TEST_CASE("known values of inputs decide which branch is described") {
   const Network network = chooses();
   const ValueDescs fed{{"x", TensorDesc{DType::float32, {3, 4}}},
                        {"rate", TensorDesc{DType::int64, {}}}};

@@ -39,7 +39,7 @@ d5::Network branching() {
 
 }  // namespace
 
-TEST_CASE("Graphviz is told of every node and edge, and of graphs within nodes") {
+TEST_CASE("the Graphviz file has every node and edge, and graphs within nodes") {
   const std::string dot = to_dot(branching());
   CHECK_THAT(dot, Catch::StartsWith("digraph \"branching \\\"one\\\"\" {"));
   CHECK_THAT(dot, Contains("b0 [label=\"b\\nbool scalar\", shape=ellipse];"));

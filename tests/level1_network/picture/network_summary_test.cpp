@@ -51,7 +51,7 @@ class ObservedCost final : public d5::ExecutionEvent {
 
 }  // namespace
 
-TEST_CASE("work and parameters of every node are told without running") {
+TEST_CASE("work and parameters of every node are found without running") {
   const auto summary = d5::summarise(two_layers(), {.batch = 4});
   REQUIRE(summary.nodes.size() == 4);
   // A product of 4x3 and 3x3 takes 3 multiplications and additions an element.
@@ -87,7 +87,7 @@ TEST_CASE("nodes are put together by layer and by operator") {
   CHECK(part(operators, "Relu").cost.flop == 3);
 }
 
-TEST_CASE("a summary tells the work that observers of a run are told of") {
+TEST_CASE("a summary gives the work that observers of a run see") {
   const d5::Network network = d5::models().at("lenet").make({});
   const auto executor = d5::make_executor(network);
   const auto observed = std::make_shared<ObservedCost>();
@@ -113,7 +113,7 @@ TEST_CASE("shapes that are computed from shapes are known") {
   CHECK(summary.total.incomplete == 0);
 }
 
-TEST_CASE("work that only running tells is said to be missing") {
+TEST_CASE("work that is known only by running is counted as incomplete") {
   d5::Network network("found");
   network.add_input("x", DType::float32, {4});
   network.add_node("NonZero", {"x"}, {"places"}, {}, "search");
@@ -127,7 +127,7 @@ TEST_CASE("work that only running tells is said to be missing") {
   CHECK(summary.total.cost.flop == 4);
 }
 
-TEST_CASE("an operator that nobody knows is told, and the others are counted") {
+TEST_CASE("an unknown operator is listed, and the others are counted") {
   d5::Network network("foreign");
   network.add_input("x", DType::float32, {4});
   d5::onnx::Node& foreign = network.add_node("Secret", {"x"}, {"s"}, {}, "secret");

@@ -129,7 +129,7 @@ TEST_CASE("an arrangement stays between kernels that know it, and is reordered f
   CHECK(steps->layouts == std::vector<std::string>{"back to front", "back to front", "", "", ""});
 }
 
-TEST_CASE("a framework that arranges values but cannot reorder them is told so") {
+TEST_CASE("a framework that arranges values but cannot reorder them is an error") {
   use_frameworks();
   CHECK_THROWS_WITH(
       make_executor(network(), {.frameworks = {"careless", "reference"}})->inference(fed()),
@@ -248,7 +248,7 @@ TEST_CASE("what a kernel wants of a value between nodes is made in every run") {
   }
 }
 
-TEST_CASE("a kernel that arranges values where nobody keeps them is told so") {
+TEST_CASE("a kernel that arranges values which nothing keeps is an error") {
   use_frameworks();
   add_framework("stubborn", "1", [](Framework& framework) {
     framework.part<OperatorRegistry>().add_kernel<onnx::nodes::Relu>([](PlanContext& context) {

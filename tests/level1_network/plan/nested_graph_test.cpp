@@ -55,7 +55,7 @@ float run(d5::GraphExecutor& executor, float x, float f) {
 
 }  // namespace
 
-TEST_CASE("a nested graph reads what it captures anew in every run") {
+TEST_CASE("a nested graph reads what it captures again in every run") {
   auto executor = d5::make_executor(repeated(false), {.frameworks = {toy::name(), "reference"}});
   CHECK(run(*executor, 1, 2) == 8);
   CHECK(run(*executor, 2, 3) == 54);

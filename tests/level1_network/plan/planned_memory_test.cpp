@@ -29,7 +29,7 @@ TEST_CASE("before its first run an executor has planned nothing") {
   CHECK(planned_memory(*make_executor(planned_chain())).blocks.empty());
 }
 
-TEST_CASE("the plan of the last run is told: names, steps, bytes") {
+TEST_CASE("the plan of the last run has names, steps and bytes") {
   const auto executor = make_executor(planned_chain());
   (void)executor->inference(random_inputs(executor->network()));
   const PlannedMemory memory = planned_memory(*executor);

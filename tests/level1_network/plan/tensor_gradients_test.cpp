@@ -155,7 +155,7 @@ TEST_CASE("a tensor whose size only the data knows has a gradient of that size")
   }
 }
 
-TEST_CASE("what has no gradient is refused by name") {
+TEST_CASE("a tensor that has no gradient is refused by name") {
   Network network("opaque");
   network.add_input("x", DType::float32, {2});
   network.add_input("i", DType::int64, {2});

@@ -72,7 +72,7 @@ TEST_CASE("every planted fault is found, and who has none is right") {
   }
 }
 
-TEST_CASE("who makes nothing of what is next to nothing does not give out what it kept") {
+TEST_CASE("an executor that flushes tiny values to zero is not accused of cached results") {
   const testing::OwnCacheFolder cache;
   const testing::TemporaryFolder folder;
   Network network("faint");
@@ -135,7 +135,7 @@ TEST_CASE("the reference judges a network once; a second bench reads what it ans
   CHECK(cache.files().size() == 2);
 }
 
-TEST_CASE("what was kept and is damaged is asked for anew") {
+TEST_CASE("a damaged file of kept answers is computed again") {
   const testing::OwnCacheFolder cache;
   const testing::TemporaryFolder folder;
   const std::string model = model_in(folder);

@@ -48,7 +48,7 @@ TEST_CASE("a network answers on values, on files of values, and writes what it a
 }
 
 TEST_CASE(
-    "of several models each takes the sizes that it has, and a size that none has is refused") {
+    "each of several models takes the sizes that it has, and a size that none has is refused") {
   const testing::TemporaryFolder folder;
   const std::vector<std::string> models{folder / "lines.onnx", folder / "words.onnx"};
   save_rectifier(models[0], "L");
@@ -65,7 +65,7 @@ TEST_CASE(
   CHECK_THROWS_AS(run_networks({models[0]}, {.sizes = open_sizes({"T=5"})}), NotFound);
 }
 
-TEST_CASE("of several runs one that fails is a failed record; what cannot be written is refused") {
+TEST_CASE("one of several runs that fails is a failed record; what cannot be written is refused") {
   const testing::TemporaryFolder folder;
   save_rectifier(folder / "rectifier.onnx");
   const std::vector<std::string> models{folder / "rectifier.onnx", "lenet"};

@@ -42,7 +42,7 @@ TEST_CASE("networks take a batch, and a gate that noise hides is asked again") {
   CHECK(retries == 1);  // three samples give no interval
 }
 
-TEST_CASE("what is neither an operator nor a network is refused with the nearest") {
+TEST_CASE("a word that is neither an operator nor a network is refused with the nearest") {
   CHECK_THROWS_WITH(compare_subjects("Relu 2", "lenett"), Contains("did you mean lenet?"));
   CHECK_THROWS_AS(compare_subjects("Relu {n} for n=2,3", "Relu 2"), ValueError);
   CHECK_THROWS_AS(

@@ -31,7 +31,7 @@ TEST_CASE("open sizes are the least that go through the network") {
 }
 
 TEST_CASE(
-    "of sizes that nobody asks for strides leave at least one element, though fewer go through") {
+    "strides leave at least one element of sizes that are not given, though fewer go through") {
   Network network("detector");
   network.add_input("x", DType::float32, {"N", std::int64_t{1}, "height", "width"});
   network.add_constant("w", Tensor::zeros(DType::float32, {1, 1, 3, 3}));
@@ -73,7 +73,7 @@ TEST_CASE("sizes that do not go through are refused with those that would") {
   CHECK_THROWS_WITH(made_shape(window, {.by_name = {{"T", 3}}}), Contains("T must be 7 or more"));
 }
 
-TEST_CASE("where no size goes through, what was tried is told") {
+TEST_CASE("if no size fits, the error lists the sizes that were tried") {
   Network network("never");
   network.add_input("x", DType::float32, {std::int64_t{3}, "T"});
   network.add_constant("w", Tensor::zeros(DType::float32, {4}));

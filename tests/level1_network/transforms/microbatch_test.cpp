@@ -154,7 +154,7 @@ TEST_CASE("a run's batch and memory limit are those of its micro-batches") {
   CHECK(status_with({{"microbatch", {{"memory", "1GiB"}}}}) == Status::failed);
 }
 
-TEST_CASE("a network that fits stays as it is, and a limit below all choices is told") {
+TEST_CASE("a network that fits stays as it is, and a limit below all choices is reported") {
   Network network = models().at("lenet").make();
   CHECK(split(network, {{"batch", 4}}).what.empty());
   const auto report = split(network, {{"batch", 4}, {"memory", "1B"}});

@@ -247,7 +247,7 @@ TEST_CASE("masters of half precision stay float32, and so do their gradients") {
   const Tensor gradient = network.parameter("w").gradient;
   REQUIRE(gradient.dtype() == DType::float32);
   CHECK(gradient.span<float>()[0] == 3);
-  CHECK(gradient.span<float>()[1] == 1638 * 0x1p-14F);  // of x as float16 has it
+  CHECK(gradient.span<float>()[1] == 1638 * 0x1p-14F);  // x rounded to float16
   // A step below half a unit in float16's last place counts in the master, not yet in the run.
   const float before = run().at("y").tensor().span<float>()[0];
   network.parameter("w").value.span<float>()[0] += 0x1p-12F;

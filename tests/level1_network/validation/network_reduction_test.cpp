@@ -131,7 +131,7 @@ TEST_CASE("without a difference nothing is reduced") {
   CHECK(small.network.graph().nodes.size() == 40);
 }
 
-TEST_CASE("when time is over, or somebody wishes, the smallest so far is kept") {
+TEST_CASE("the smallest so far is kept at the time limit or an interrupt") {
   std::stop_source stop;
   std::size_t smallest = 40;
   ReductionOptions options{.interrupt = {.token = stop.get_token()}};
@@ -195,11 +195,11 @@ Network quantized() {
 
 }  // namespace
 
-TEST_CASE("where the whole is far off, a quantized number that is one step off is no evidence") {
+TEST_CASE("a quantized number that is one step off is no evidence if the whole is far off") {
   Network network = quantized();
   network.add_node("Sigmoid", {"x"}, {"a"});
   network.add_node("Sigmoid", {"a"}, {"b"});
-  network.add_node("QuantizeLinear", {"b", "quarter", "none"}, {"c"});  // of a half the last
+  network.add_node("QuantizeLinear", {"b", "quarter", "none"}, {"c"});  // 0.5 to 0.73, step 0.25
   network.add_node("DequantizeLinear", {"c", "quarter", "none"}, {"d"});
   network.add_node("Tanh", {"d"}, {"e"});
   network.add_node("Exp", {"e"}, {"f"});
@@ -244,7 +244,7 @@ TEST_CASE("a crash and a hang are cut down to the node that brings them") {
   CHECK_THAT(hang.difference.words, Contains("no answer within 1.5 s"));
 }
 
-TEST_CASE("where the reference is what ends its process, that is no difference") {
+TEST_CASE("a reference that ends its process is no difference") {
   const Network network = long_chain();
   CHECK_THROWS_WITH(reduce_network(network, made_by("reference"), made_by("planted:crashes-at-exp"),
                                    random_inputs(network), {.isolation = {.most_seconds = 30}}),
@@ -271,7 +271,7 @@ TEST_CASE("a wrong gradient is cut down to the node that gives it; forward sees 
   const ReducedNetwork small = reduced(network, fault, {.passes = ReductionOptions::Passes::both});
   CHECK(operators_of(small.network) == std::vector<std::string>{"Exp"});
   CHECK(small.difference.kind == DifferenceKind::gradient);
-  REQUIRE(small.gradients.size() == 1);  // of what it is fed
+  REQUIRE(small.gradients.size() == 1);  // the gradient of its input
   CHECK(small.inputs.empty());
   const float expected = small.expected_gradients.at("p2").tensor().item<float>();
   CHECK(small.gradients.at("p2").tensor().item<float>() == Approx(1.05F * expected));
@@ -414,7 +414,7 @@ TEST_CASE("a folder of another reduction, or of none, is refused and stays") {
   CHECK_THROWS_AS(check(model, "planted:wrong-fusion", 0), FormatError);
 }
 
-TEST_CASE("where there is no room nothing is left half, and what was there stays") {
+TEST_CASE("a full disk leaves no half-written file, and what was there stays") {
   planted::use_framework();
   const testing::TemporaryFolder folder;
   const std::string model = folder / "long.onnx", left = folder / "few";
@@ -439,7 +439,7 @@ TEST_CASE("where there is no room nothing is left half, and what was there stays
   CHECK(folder.names() == std::vector<std::string>{"few", "long.onnx"});
 }
 
-TEST_CASE("what does not go together is said before anything runs") {
+TEST_CASE("options that exclude each other are refused before anything runs") {
   const NetworkCheckOptions reduce{.reduce = "few"};
   const auto with = [&](auto change) {
     NetworkCheckOptions options = reduce;

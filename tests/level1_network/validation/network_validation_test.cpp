@@ -110,7 +110,7 @@ TEST_CASE("a test of executors can be ended between any two nodes, and they are 
   CHECK(subject->events().empty());
 }
 
-TEST_CASE("what a framework lacks is unsupported, and names the operator") {
+TEST_CASE("an operator that a framework lacks makes the network unsupported, and is named") {
   auto subject = d5::make_executor(network(2));
   auto reference = d5::make_executor(network(2), mixed());
   const auto records = d5::test_executor(*subject, *reference, inputs());

@@ -158,7 +158,8 @@ TEST_CASE("the wrong node is named in a graph that a node holds, too") {
   CHECK(first_to_differ(records)->conditions.at("node") == twisted);
 }
 
-TEST_CASE("what a framework lacks is told by node, and what it has is judged alone") {
+TEST_CASE(
+    "an operator that a framework lacks is reported by node, and the others are judged alone") {
   const auto records =
       compare_nodes(amplifying(), in(toy::wrong()), in("reference"), compared_inputs());
   CHECK(compared_record(records, "twisted", "accumulated_error").status == Status::unsupported);

@@ -34,7 +34,7 @@ TEST_CASE("one of the frameworks of a word is enough for a node") {
   }
 }
 
-TEST_CASE("what is no framework of nodes is refused by its name") {
+TEST_CASE("a framework without kernels for nodes is refused by its name") {
   CHECK_THROWS_AS(NodeSupport("no-such"), NotFound);
   CHECK_THROWS_WITH(NodeSupport("reference:own"),
                     Contains("reference:own") && Contains("takes networks, not nodes"));

@@ -149,7 +149,7 @@ Network encoder(std::vector<onnx::Dim> dims, bool normalizes = false) {
 
 }  // namespace
 
-TEST_CASE("where the reference's answers say nothing, a network is mistrusted and not passed") {
+TEST_CASE("a network is mistrusted and not passed if the reference's answers say nothing") {
   const testing::OwnCacheFolder cache;
   const testing::TemporaryFolder folder;
   const auto [network, reason] = GENERATE(table<Network, std::string>(

@@ -172,7 +172,7 @@ TEST_CASE("long sums can be added up one number after the other, to the bit") {
   CHECK_FALSE(with_other_sums(chain(1, 8), random_inputs(chain(1, 8))));
 }
 
-TEST_CASE("who adds one number after the other is right, who is off by more is not") {
+TEST_CASE("a sum added one number after the other is right, one that is off by more is not") {
   const float exact = 1000 * 0.1F, error = exact - one_by_one();
   CHECK(error > 100 * 8 * 0x1p-23F);  // what a bound without it allows of 100
   CHECK(judged_sum(one_by_one()) == Status::passed);

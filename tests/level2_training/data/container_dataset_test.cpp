@@ -45,7 +45,7 @@ bool same_batches(Sampler& a, Sampler& b) {
 
 }  // namespace
 
-TEST_CASE("what was converted is the data set 'container', its format told by its ending") {
+TEST_CASE("a converted file is the data set 'container', whose format follows from its ending") {
   for (const auto& [container, ending] : kAllSamples) {
     CAPTURE(container);
     const testing::TemporaryFolder folder;
@@ -68,7 +68,7 @@ TEST_CASE("what was converted is the data set 'container', its format told by it
   }
 }
 
-TEST_CASE("one word names a data set, or a container's file with what it is told") {
+TEST_CASE("one word names a data set, or a container's file, with settings") {
   const testing::TemporaryFolder folder;
   const TensorDataset points("points", {{"x", Tensor::of<float>({2, 1}, {1, 2})},
                                         {"label", Tensor::vector<std::int64_t>({7, 8})}});
@@ -109,7 +109,7 @@ TEST_CASE("files that are packed by gzip are read, or refused with the way out")
       const std::string shard = folder / ("a-0000" + std::to_string(i) + "-of-00002." + ending);
       write_file(shard + ".gz", packed_samples(read_file(shard)));
       fs::remove(shard);
-      fs::rename(shard + ".index", shard + ".gz.index");  // of the bytes as they are unpacked
+      fs::rename(shard + ".index", shard + ".gz.index");  // indexes the unpacked bytes
     }
     check_same(*open_container("", path + ".gz"), samples);
     CHECK(open_container(ending, folder / ("a-00001*." + ending + ".gz"))->size() == 6);
@@ -128,7 +128,7 @@ TEST_CASE("files that are packed by gzip are read, or refused with the way out")
   }
 }
 
-TEST_CASE("of each file that is written, samples, bytes and checksum are told") {
+TEST_CASE("converting gives the samples, bytes and checksum of each file") {
   for (const auto& [container, ending] : kAllSamples) {
     CAPTURE(container);
     const testing::TemporaryFolder folder;

@@ -36,7 +36,7 @@ std::vector<std::string> paths_of(const std::vector<ContainerFile>& files) {
 
 }  // namespace
 
-TEST_CASE("what is written into a container is read again, to the bit") {
+TEST_CASE("samples written into a container are read back, to the bit") {
   for (const char* container : kAll) {
     CAPTURE(container);
     for (const std::int64_t size : {1, 2, 40}) {

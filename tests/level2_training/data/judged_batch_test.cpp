@@ -43,7 +43,7 @@ class MisplacedSamples final : public Dataset {
 struct RightReads {
   std::int64_t right_reads = 0;
   void declare(OptionList& options) {
-    options.add("right_reads", right_reads, "before wrong ones");
+    options.add("right_reads", right_reads, "number of right reads before wrong ones");
   }
 };
 
@@ -51,7 +51,7 @@ std::vector<Measurement> bench_misplaced(std::int64_t right_reads, bool unjudged
   static const bool once = [] {
     datasets().add(
         "misplaced",
-        DatasetEntry::with<RightReads>("for tests", [](const Interrupt&, const RightReads& how) {
+        DatasetEntry::with<RightReads>("test data", [](const Interrupt&, const RightReads& how) {
           const auto data = std::make_shared<MisplacedSamples>(int(how.right_reads));
           return DatasetPair{data, data};
         }));

@@ -29,7 +29,7 @@ struct Mirror : testing::TemporaryFolder {
     ::unsetenv("D5_DATA_DIR");
   }
   [[nodiscard]] std::string url() const { return "file://" + *this / "mirror"; }
-  testing::OwnCacheFolder store;  ///< where artefacts are
+  testing::OwnCacheFolder store;  ///< folder of the artefacts
 };
 
 void register_letters() {
@@ -116,7 +116,7 @@ TEST_CASE("without a network the message says which file goes where") {
   CHECK(read_file(mirror / "here/a") == "first");
 }
 
-TEST_CASE("what has to be fetched by hand says how, and an unknown name the nearest") {
+TEST_CASE("data that must be fetched by hand says how, and an unknown name the nearest") {
   const Mirror mirror;
   CHECK_THROWS_AS(fetch_data("imagenet"), Unsupported);
   CHECK_THROWS_WITH(fetch_data("imagenet"), Catch::Contains("image-net.org"));

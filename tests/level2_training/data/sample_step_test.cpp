@@ -193,12 +193,12 @@ TEST_CASE("a random resized crop has a uniform area, logarithm of its shape, and
     lefts.push_back(double(frame.left) / (kSide - double(frame.width)));
   }
   for (auto* numbers : {&areas, &shapes, &tops, &lefts}) {
-    for (double& number : *numbers) number = std::clamp(number, 0.0, 1.0);  // of rounding
+    for (double& number : *numbers) number = std::clamp(number, 0.0, 1.0);  // removes rounding
     CHECK(surprise(*numbers) < kMostSurprise);
   }
 }
 
-TEST_CASE("where no random crop fits, the largest of an allowed shape in the middle is taken") {
+TEST_CASE("the largest crop of an allowed shape in the middle is taken if no random one fits") {
   const auto step = framing({"random_resized_crop", {{"size", 8}, {"scale", "1,1"}}});
   RandomStream random(1);
   const detail::Frame wide = step->frame({30, 100}, random);

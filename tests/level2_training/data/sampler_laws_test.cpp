@@ -152,7 +152,7 @@ TEST_CASE("weighted: a sample that is drawn again is another draw of it") {
   CHECK(times[0] + times[1] == 10);
 }
 
-TEST_CASE("weighted: weights that are none are refused, with their place") {
+TEST_CASE("weighted: malformed weights are refused, with their place") {
   const testing::TemporaryFolder folder;
   const auto make = [&](const std::string& text) {
     write_file(folder / "weights.txt", text);

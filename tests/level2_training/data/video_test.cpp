@@ -142,7 +142,7 @@ TEST_CASE("a clip in the middle has pictures at its stride, and a short video's 
   const Settings settings{{"frames", 3}, {"stride", 2}, {"start", "middle"}};
   const DatasetPair pair = videos.open(settings);
   CHECK(places_of(*pair.train, 0, 1) == Places{2, 4, 6});  // 5 of 9 pictures, 2 before
-  CHECK(places_of(*pair.train, 2, 3) == Places{0, 2, 2});  // of 3
+  CHECK(places_of(*pair.train, 2, 3) == Places{0, 2, 2});  // a clip of 3 pictures
   CHECK(places_of(*pair.test, 0, 4) == Places{3, 5, 7});   // 5 of 12, 3 before
 }
 

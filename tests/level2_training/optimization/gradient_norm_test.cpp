@@ -112,7 +112,7 @@ TEST_CASE("a step whose gradients overflow has an infinite norm, and the next it
   CHECK(norms_of(*optimizer) == std::vector<double>{std::numeric_limits<double>::infinity(), 5, 5});
 }
 
-TEST_CASE("nobody reads the gradients of an optimizer that does not tell them") {
+TEST_CASE("the gradients of an optimizer that does not give them cannot be read") {
   struct Silent final : Optimizer {
     const ValueMap& step(const Batch&) override { return outputs; }
     GradientSource& gradients() override { return source; }

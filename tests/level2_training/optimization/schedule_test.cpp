@@ -154,7 +154,7 @@ TEST_CASE("a trainer tells a plateau the test loss, and a checkpoint keeps what 
   CHECK(continued->hyper_parameters().at("learning_rate") == 0.5e-6);
 }
 
-TEST_CASE("what a schedule cannot be is refused with its name") {
+TEST_CASE("an impossible schedule is refused with its name") {
   const auto with = [](std::initializer_list<std::pair<std::string, Settings::Value>> settings) {
     return climb("sgd", settings);
   };

@@ -169,7 +169,7 @@ TEST_CASE("every rule of one parameter gives its optimizer's bits as a node") {
   CHECK(refused == std::vector<std::string>{"accelegrad", "lbfgs", "stochastic_lbfgs"});
 }
 
-TEST_CASE("what has no node is refused, with what to do") {
+TEST_CASE("an update rule that has no node is refused, with a way out") {
   const auto refuses = [](Optimizer& optimizer, const std::string& words) {
     CHECK_THROWS_MATCHES(StepGraph(optimizer), Unsupported,
                          Catch::Predicate<Error>([&](const Error& error) {

@@ -213,7 +213,7 @@ TEST_CASE("parameters of 16 bits keep what a step below their rounding adds") {
   const auto optimizer = descent({{"learning_rate", 1.0 / 1024}}, DType::bfloat16);
   for (int step = 0; step < 64; ++step) optimizer->step({});
   CHECK(parameters(*optimizer)[0] == 1 - 64 * 3.0 / 1024);
-  // Whoever sets a parameter sets its master.
+  // Setting a parameter sets its master, too.
   Tensor& w = optimizer->executor().network().parameter("w").value;
   dispatch(FloatTypes{}, w.dtype(), "test", [&]<class T>() { w.data<T>()[0] = T(2.0f); });
   optimizer->step({});

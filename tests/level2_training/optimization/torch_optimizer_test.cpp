@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int kSteps = 1000;
-constexpr std::size_t kElements = 29;  // of the script's three parameters
+constexpr std::size_t kElements = 29;  // in the script's three parameters
 
 /// The record of one case: the first parameters, then gradients and parameters of every step, and
 /// what is watched besides.
@@ -65,8 +65,8 @@ class Follower {
   }
 
   struct Difference {
-    double roundings = 0;  ///< a step, of elements of about 1: epsilon times the step's number
-    double share = 0;      ///< of the largest element of its parameter
+    double roundings = 0;  ///< in units of epsilon times the step's number, elements being about 1
+    double share = 0;      ///< relative to the largest element of its parameter
   };
   /// The largest of any element in any step.
   Difference largest_difference() {

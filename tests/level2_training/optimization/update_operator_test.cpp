@@ -77,7 +77,7 @@ TEST_CASE("options are attributes of any type, and hyper-parameters may be input
   CHECK(by_input.at("w_new").tensor().item<double>() == 0.75);
 }
 
-TEST_CASE("what does not fit an update is refused by its type") {
+TEST_CASE("inputs and attributes that do not fit an update are refused by their kind of error") {
   CHECK_THROWS_AS(momentum({{"g", Tensor::of<float>({1}, {1})}}), ShapeError);
   CHECK_THROWS_AS(momentum({{"v", Tensor::of<float>({1, 2}, {1, 1})}}), ShapeError);
   CHECK_THROWS_AS(momentum({{"step", Tensor::of<std::int64_t>({2}, {1, 2})}}), ShapeError);

@@ -95,7 +95,8 @@ TEST_CASE("the values of a part start to be shared before the next part is updat
                                          "update 3", "start 3", "finish"});
 }
 
-TEST_CASE("who makes a step of its parts has all values shared at its end, and at tests") {
+TEST_CASE(
+    "an optimizer that makes a step of its parts has all values shared at its end, and at tests") {
   const auto log = std::make_shared<std::vector<std::string>>();
   ToldDescent optimizer(log);
   optimizer.update_own(kFirstAndThird, told(log));

@@ -107,7 +107,7 @@ TEST_CASE("test runs do not depend on their batches") {
       CHECK(perplexity->samples().back() == Approx(std::exp(loss)).epsilon(kRounding));
       CHECK(accuracy->samples().back() == share);
       CHECK(training->samples().back() == share);
-      CHECK(top_k->samples().back() == 1);  // of three classes one is among five
+      CHECK(top_k->samples().back() == 1);  // three classes are all among five
     }
   }
 }
@@ -120,7 +120,7 @@ TEST_CASE("targets that do not count are neither right nor wrong") {
   CHECK(count_right(scores, labels, 2, 1) == 1);
 }
 
-TEST_CASE("a metric may be told which class does not count") {
+TEST_CASE("a metric's own setting may name the class that does not count") {
   const WeighedClasses model{.ignored = -100};
   const WeighedSamples samples(20, -100);
   const auto whole = model.answer(model.first, samples.x, samples.labels);

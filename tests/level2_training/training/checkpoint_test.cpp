@@ -50,7 +50,7 @@ TEST_CASE("a step from which nothing can count on is refused") {
                     Catch::Contains("step is '9223372036854775807', expected a number from 0"));
 }
 
-TEST_CASE("what is written is read again to the bit") {
+TEST_CASE("a checkpoint is read back as it was written, to the bit") {
   const testing::TemporaryFolder folder;
   const Checkpoint checkpoint{
       .recipe = "abc",

@@ -78,7 +78,7 @@ TEST_CASE("a section that is fixed whole keeps its defaults") {
       "own.yaml");
   CHECK(set(own, "model.loss=mse").section("model").text("loss", "") == "mse");
   CHECK(set(own, "model.inputs.x=image").section("model").has("inputs.x"));
-  CHECK_THROWS_AS(set(own, "model.classes=5"), NotFound);  // of a built-in network
+  CHECK_THROWS_AS(set(own, "model.classes=5"), NotFound);  // only a built-in network has it
   CHECK_THROWS_AS(set(own, "optimizer.weight_decay=1"), ValueError);
   CHECK_NOTHROW(set(own, "metrics.test_loss="));  // to measure more changes nothing
 }

@@ -146,7 +146,7 @@ TEST_CASE("lists are values between commas, or entries by their places") {
     std::vector<double> mean{0.5};
     std::vector<EntryChoice> steps{{"decode"}};
     void declare(OptionList& options) {
-      options.add("mean", mean, "of each channel", {.least = 0});
+      options.add("mean", mean, "mean of each channel", {.least = 0});
       options.add("steps", steps, "one after another", "step");
     }
   };
@@ -186,7 +186,7 @@ TEST_CASE("lists are values between commas, or entries by their places") {
   CHECK(changed.section("optimizer").integer("list.1.size", 0) == 6);
 }
 
-TEST_CASE("what a recipe lacks or has twice is told") {
+TEST_CASE("a key that a recipe lacks or has twice is named") {
   CHECK_THAT(complaint(with("name: small\n", "")), Catch::Contains("'name'"));
   CHECK_THAT(complaint(with("    name: momentum\n", "")), Catch::Contains("optimizer.name"));
   CHECK_THAT(complaint(with("summary: for tests", "name: other")), Catch::Contains("twice"));

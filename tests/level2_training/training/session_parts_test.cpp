@@ -60,7 +60,7 @@ class RotatedSampler final : public IndexSampler {
 
 struct BiasOnlyOptions {
   double bias = 0;
-  void declare(OptionList& options) { options.add("bias", bias, "of every class"); }
+  void declare(OptionList& options) { options.add("bias", bias, "bias of every class"); }
 };
 
 /// Answers with its bias alone, and has none of the built-in networks' options.

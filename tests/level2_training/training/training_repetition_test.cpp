@@ -119,7 +119,7 @@ TEST_CASE("auto makes five runs, and more until the mean is known") {
   CHECK(runs(spread, {.half_width = 0.1}) < 15);
 }
 
-TEST_CASE("several trainings are interleaved, and each run is told") {
+TEST_CASE("several trainings are interleaved, and each run is reported") {
   std::vector<std::string> order;
   const auto logged = [&](const std::string& name) {
     return RepeatedTraining{.name = name, .train = [&order, name](std::uint64_t seed) {
@@ -197,7 +197,7 @@ TEST_CASE("options out of range are refused") {
   CHECK_THROWS_AS(joined({1}, {.fewest = 5, .most = 4}), ValueError);
 }
 
-TEST_CASE("of several trainings all runs are made, whatever they reach") {
+TEST_CASE("all runs of several trainings are made, whatever they reach") {
   const auto never = scripted({-1, -1, -1, -1}), always = scripted({1, 2, 3, 4});
   const auto alone = repeat_trainings({never}, {.runs = 4});
   CHECK(alone[0].records.size() == 2);  // there is nothing to learn from more
@@ -216,7 +216,7 @@ TEST_CASE("what runs that are compared do not reach is no failure, but a run tha
   CHECK(join_runs(runs).front().status == Status::failed);
 }
 
-TEST_CASE("how many of the compared runs miss what is accepted is told") {
+TEST_CASE("the record counts the compared runs that miss what is accepted") {
   RepeatedRuns runs{.seeds = {1, 2, 3}};
   for (const char* words : {"at least 0.9", "at least 0.9, missed", "at least 0.9, missed"}) {
     runs.records.push_back({{.metric = "test_accuracy", .samples = {0.8}}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training that changes nothing is none.
+// A training that changes no parameter is an error.
 #include <catch2/catch.hpp>
 
 #include "d5/core/errors/error.hpp"

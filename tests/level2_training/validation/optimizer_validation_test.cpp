@@ -98,7 +98,7 @@ TEST_CASE("an optimizer whose state is not whole, and one that climbs, fail") {
   CHECK(named(climbing, "loss_ratio").status == Status::failed);
 }
 
-TEST_CASE("what is named wrongly is refused") {
+TEST_CASE("unknown names and wrong settings are refused") {
   CHECK_THROWS_AS(check_optimizer({"adm"}), NotFound);
   CHECK_THROWS_AS(check_optimizer({"adam", {{"beta3", 0.5}}}), NotFound);
   CHECK_THROWS_AS(check_optimizer({"adam"}, {.against = {"adm"}}), NotFound);

@@ -138,7 +138,7 @@ TEST_CASE("an optimizer agrees with itself, and begins with the reference's para
   CHECK(result.samples == std::vector<double>(12, 0.0));
 }
 
-TEST_CASE("an optimizer that differs is told with the step") {
+TEST_CASE("an optimizer that differs is reported with the step") {
   HastySgd subject(make_executor(test::points_network()), "loss");
   const auto reference = test::points_optimizer("sgd");
   const auto data = samplers().at("shuffle").make(test::points(40), {{"batch_size", 8}});
@@ -165,7 +165,7 @@ TEST_CASE(
   CHECK_THAT(closed.conditions.at("chaos").text(), Catch::Contains("differ by"));
 }
 
-TEST_CASE("a rule that is wrong from its second step on is told, in both loops") {
+TEST_CASE("a rule that is wrong from its second step on is reported, in both loops") {
   const auto wrong = [] {
     return std::make_shared<WrongAdam>(make_executor(test::points_network()), "loss");
   };

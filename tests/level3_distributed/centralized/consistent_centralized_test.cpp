@@ -142,7 +142,7 @@ TEST_CASE("a rule to which all parameters are one cannot be cut, and says so on 
       Unsupported);
 }
 
-TEST_CASE("gradients that are at a server are not told at a worker") {
+TEST_CASE("gradients that are at a server cannot be read at a worker") {
   const auto scheme =
       scheme_of("consistent_centralized", {{"server", "works"}}, rule_of("momentum"));
   CHECK_THROWS_AS(scheme->read_gradients([](ParameterRange, double) {}), Unsupported);

@@ -47,7 +47,7 @@ TEST_CASE("ranks with modelled wires stand for machines, and meet in no memory")
   CHECK_THROWS_AS(all_reduces().at("node_memory").make()->start(*wire, data), Unsupported);
 }
 
-TEST_CASE("a choice stands half way to the next size by ratio, and is told in words") {
+TEST_CASE("a choice reaches half way to the next size by ratio, and is described in words") {
   const std::vector<detail::FastestAllReduce> table{
       {4, "a", 1}, {256, "a", 1}, {4096, "b", 1}, {65'536, "c", 1}};
   CHECK(detail::reach_of(table, 0) == 32);

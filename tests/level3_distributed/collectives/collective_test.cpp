@@ -119,7 +119,7 @@ TEST_CASE("parts that differ in size are scattered and gathered") {
   }
 }
 
-TEST_CASE("what does not fit is refused before anything is sent") {
+TEST_CASE("a tensor that does not fit is refused before anything is sent") {
   Tensor mine = Tensor::zeros(DType::float32, {3});
   Tensor all = Tensor::zeros(DType::float32, {3 * world()->size() + 1});
   Tensor whole = Tensor::zeros(DType::int32, {3 * world()->size()});

@@ -142,7 +142,7 @@ TEST_CASE("every algorithm of each kind passes on several ranks, and is skipped 
   }
 }
 
-TEST_CASE("each fault of an all-reduce is told by its record, on every rank") {
+TEST_CASE("each fault of an all-reduce fails its own record, on every rank") {
   const bool alone = world()->size() == 1;
   CHECK(failed(check_faulty<RoughAllReduce>("rough")) == "all_reduce_error ");
   const auto unequal = check_faulty<UnequalAllReduce>("unequal");
@@ -151,7 +151,7 @@ TEST_CASE("each fault of an all-reduce is told by its record, on every rank") {
   CHECK(failed(check_faulty<MixingAllReduce>("mixing")) == (alone ? "" : "all_reduce_under_way "));
 }
 
-TEST_CASE("a broadcast that forgets an element, or counts too few bytes, is told by its record") {
+TEST_CASE("a broadcast that forgets an element, or counts too few bytes, fails its records") {
   broadcasts().add("forgetful", BroadcastEntry::of<ForgetfulBroadcast>("faulty"));
   const bool alone = world()->size() == 1;
   const auto results = check_collective(CallKind::broadcast, {"forgetful"}, *world());

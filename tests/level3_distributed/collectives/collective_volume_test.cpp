@@ -158,7 +158,7 @@ TEST_CASE("the volume that an algorithm tells is what is counted") {
       counted(name, *one, elements, [&] { one->start(*world(), data)->wait(); });
     }
     for (const auto& [name, entry] : broadcasts().entries()) {
-      if (name == "forgetful") continue;  // of another test, deliberately wrong
+      if (name == "forgetful") continue;  // another test's, deliberately wrong
       Tensor data = Tensor::zeros(DType::float32, {elements});
       const auto one = entry.make({});
       counted(name, *one, elements, [&] { one->start(*world(), data, n - 1)->wait(); });

@@ -234,7 +234,7 @@ TEST_CASE("some ranks make a group without the others") {
   }
 }
 
-TEST_CASE("algorithms that are under way at once have tags of their own, whoever made them") {
+TEST_CASE("algorithms that are under way at once have tags of their own") {
   if (n == 1) return;
   const auto one = all_reduces().at("ring").make({}), other = all_reduces().at("ring").make({});
   Tensor a = Tensor::zeros(DType::float64, {1000}), b = a.copy();

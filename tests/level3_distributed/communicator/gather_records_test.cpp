@@ -79,7 +79,7 @@ TEST_CASE("what one rank mistrusts is mistrusted for all, with its name") {
   }
 }
 
-TEST_CASE("ranks that measured different things are told so") {
+TEST_CASE("ranks that measured different things are an error") {
   if (world()->size() == 1) return;
   Measurement mine = record(OverRanks::maximum, {1});
   if (world()->rank() == 0) mine.metric = "other";

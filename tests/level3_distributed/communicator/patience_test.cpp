@@ -27,7 +27,7 @@ void bind_to_one_core() {
 
 }  // namespace
 
-TEST_CASE("who waits a moment keeps its core from other work, and who waits longer gives it away") {
+TEST_CASE("a short wait keeps its core from other work, and a longer one gives it away") {
   if (rank_count > 1) return;  // their waits would be each other's other work
   std::atomic<bool> stop = false;
   std::atomic<std::int64_t> turns = 0;

@@ -218,7 +218,7 @@ TEST_CASE("bytes on the wire are what each formula says") {
     std::string name;
     Settings settings;
     std::int64_t bytes;
-    std::string call;  // that they travel in
+    std::string call;  // the collective that carries them
   };
   // P and Q of 16 x 24 and 7 x 15, and 21 elements of vectors.
   const std::int64_t low_rank = 4 * (2 * (16 + 24) + 2 * (7 + 15) + 21);
@@ -272,7 +272,7 @@ TEST_CASE("draws depend on seed, step and bucket, and on nothing else") {
   }
 }
 
-TEST_CASE("a setting that is none, or out of range, is refused") {
+TEST_CASE("an unknown setting, or one out of range, is refused") {
   const auto& all = gradient_compressors();
   CHECK_THROWS_AS(all.at("top_k").make({{"fraction", 0}}), ValueError);
   CHECK_THROWS_AS(all.at("top_k").make({{"fraction", 1.5}}), ValueError);

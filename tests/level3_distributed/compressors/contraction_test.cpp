@@ -112,7 +112,7 @@ TEST_CASE("a compressor leaves no more than it says, whatever the value is") {
   }
 }
 
-TEST_CASE("what compressors say is what their papers say") {
+TEST_CASE("compressors' bounds are those of their papers") {
   const auto bound = [](const std::string& name, const Settings& settings) {
     return made(name, settings)->rest_bound(1000).value();
   };
@@ -214,7 +214,7 @@ TEST_CASE("descent by random_k is stable while rate times curvature is below 2.6
   // log|1 - a X| is -exp(-1 / a) Ei(1 / a), which is zero for 1 / a = 0.3725: -0.28 for 2, and 0.28
   // for 3.5.
   constexpr double kFraction = 0.05;
-  const auto growth = [&](double a) {  // of the logarithm, in 2000 steps: 100 moves
+  const auto growth = [&](double a) {  // growth of the logarithm, in 2000 steps: 100 moves
     const auto compressor = made("random_k", {{"fraction", kFraction}});
     Floats at(kCount, 1.0f), kept(kCount);
     for (std::int64_t step = 0; step < 2000; ++step) {

@@ -94,7 +94,7 @@ TEST_CASE("a file's edges get Metropolis weights") {
   CHECK(w(1, 1) == Approx(1.0 / 3));
 }
 
-TEST_CASE("a file that is none, or has no edges, is refused by its line") {
+TEST_CASE("a file that is missing, malformed or without edges is refused, with its line") {
   const auto made = [](const std::string& text, int ranks) {
     return topologies().at("file").make(ranks, {{"path", written(text)}});
   };

@@ -57,7 +57,7 @@ TEST_CASE("training ends with one network on all ranks, the mean or the center")
   }
 }
 
-TEST_CASE("of a rank alone every scheme without a memory of its own is its optimizer") {
+TEST_CASE("every scheme without a memory of its own is, on one rank, its optimizer") {
   if (rank_count > 1) return;
   for (const auto& [name, settings] : own_schemes()) {
     if (std::string_view(name) == "elastic_averaging" || std::string_view(name) == "slow_momentum")

@@ -103,7 +103,7 @@ TEST_CASE("messages under way go on while a rank waits in a blocking call") {
   CHECK(large.data<float>()[0] == 1);
 }
 
-TEST_CASE("who waits for a rank that says that it failed hears it, long before the timeout") {
+TEST_CASE("a wait for a rank that reports its failure ends with it, long before the timeout") {
   if (rank_count < 2) return;
   const auto ranks = with_timeout(60s);
   world()->barrier();
@@ -177,7 +177,7 @@ TEST_CASE("in a chain of messages the rank that computes is named, not the one t
   world()->barrier();
 }
 
-TEST_CASE("who only asks whether a call is done waits too") {
+TEST_CASE("asking whether a call is done counts as waiting") {
   if (rank_count < 2) return;
   const auto ranks = with_timeout(400ms);
   world()->barrier();
@@ -195,7 +195,7 @@ TEST_CASE("who only asks whether a call is done waits too") {
   world()->barrier();
 }
 
-TEST_CASE("who computes between two questions does not wait") {
+TEST_CASE("computing between two questions does not count as waiting") {
   if (rank_count < 2) return;
   const auto ranks = with_timeout(400ms);
   world()->barrier();

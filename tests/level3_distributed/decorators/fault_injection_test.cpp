@@ -40,7 +40,7 @@ TEST_CASE("faults are read from words and written as such") {
   }
 }
 
-TEST_CASE("what is no fault is refused with an example of one") {
+TEST_CASE("a malformed fault is refused with an example of one") {
   for (const char* words :
        {"", "kill", "kill:", "burn:rank=1,step=1", "kill:step=1", "kill:rank=1",
         "kill:rank=-1,step=1", "kill:rank=1,step=0", "kill:rank=1,step=-3", "kill:rank=1,step=1.5",

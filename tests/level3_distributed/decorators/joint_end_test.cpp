@@ -90,7 +90,7 @@ TEST_CASE("a rank that never asks lets the others end while it serves them") {
   world()->barrier();
 }
 
-TEST_CASE("where nobody wishes it, nobody ends, and no rank waits for another") {
+TEST_CASE("no rank ends without a wish, and no rank waits for another") {
   const auto ranks = watched_ranks();
   if (this_rank == 0) {  // the others have not come
     for (int i = 0; i < 1000; ++i) REQUIRE_FALSE(ranks->end_together(false));

@@ -63,7 +63,7 @@ TEST_CASE("wires are read from words and written as such") {
   }
 }
 
-TEST_CASE("what is no wire is refused with an example of one") {
+TEST_CASE("a malformed wire model is refused with an example of one") {
   for (const char* words : {"", "50us", "50us,", ",1GB/s", "-1us,1GB/s", "50us,1GB", "50us,0GB/s",
                             "50us,-1GB/s", "50us,fast", "50us,1Xbit/s", "50,1GB/s", "1GB/s,50us"}) {
     INFO(words);
@@ -158,7 +158,7 @@ TEST_CASE("a sender may go on when its message has left, a latency before it arr
   world()->barrier();
 }
 
-TEST_CASE("who receives from any rank sees no message early, and learns whose it is") {
+TEST_CASE("receiving from any rank gives no message early, and names its sender") {
   if (rank_count < 2) return;
   const auto slow = wired("20ms,1GB/s");
   const double seconds = seconds_of([&] {

@@ -50,7 +50,7 @@ TEST_CASE("every schedule ends, with the bubble of its paper and no more in flig
   }
 }
 
-TEST_CASE("schedules that are none are refused") {
+TEST_CASE("invalid schedules are refused") {
   const auto refused = [](std::vector<PipelineTask> tasks, int micro_batches = 1) {
     CHECK_THROWS_AS(try_schedule(SameTasks(std::move(tasks)), 2, micro_batches), ValueError);
   };

@@ -129,7 +129,7 @@ TEST_CASE("a partition of one's own is an entry like d5's") {
     }
   };
   if (!partitions().find("last_apart")) {
-    partitions().add("last_apart", PartitionEntry::of<LastApart>("of this test"));
+    partitions().add("last_apart", PartitionEntry::of<LastApart>("test partition"));
   }
   Network whole = whole_lenet();
   auto parts = partitions().at("last_apart").make()->cut(whole, rank_count);

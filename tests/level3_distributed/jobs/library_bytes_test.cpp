@@ -44,7 +44,7 @@ TEST_CASE(
   CHECK_THAT(job.output, Catch::Contains("refused: count_library_traffic: MPI runs already"));
 }
 
-TEST_CASE("who did not ask MPI to count is told how to") {
+TEST_CASE("MPI's traffic is counted only on request, and the message says how to ask") {
   const Job job = run_ranks(2, D5_LIBRARY_BYTES " unasked");
   INFO(job.output);
   CHECK(job.status == 0);

@@ -38,7 +38,7 @@ Counts counts(const Results& results, const std::string& subject, int rank) {
 
 }  // namespace
 
-TEST_CASE("what a program of MPI says is counted to the byte, by call, peer and communicator") {
+TEST_CASE("the calls of an MPI program are counted to the byte, by call, peer and communicator") {
   const int n = GENERATE(2, 4);
   const d5::testing::TemporaryFolder folder;
   const std::string file = folder / "profile.json";
@@ -151,14 +151,14 @@ TEST_CASE("a program with the profile prints, and ends, as without") {
   CHECK_THAT(failing.output, Catch::Contains("rank 1: exited with status 3"));
 }
 
-TEST_CASE("what d5 itself says is seen, too") {
+TEST_CASE("d5's own calls are counted, too") {
   const Job job = run_profiled(2, "", D5_FAILING_RANK " none");
   INFO(job.output);
   CHECK(job.status == 0);
   CHECK_THAT(job.output, Catch::Contains("MPI_Barrier"));
 }
 
-TEST_CASE("what mpi4py says is seen") {
+TEST_CASE("mpi4py's calls are counted") {
   const std::string python = std::getenv("D5_PYTHON");
   if (run_line(python + " -c 'import mpi4py, numpy'").status != 0) {
     WARN("no mpi4py");
@@ -185,7 +185,7 @@ TEST_CASE("what mpi4py says is seen") {
   CHECK(counts(results, "MPI_Mrecv, rank 1, MPI_COMM_WORLD", 0)[0] == 1);
 }
 
-TEST_CASE("who goes past the profile is told so") {
+TEST_CASE("a job that bypasses the profile is reported") {
   const Job job = run_profiled(2, "", D5_PROFILED " unseen");
   INFO(job.output);
   CHECK(job.status == 0);
@@ -195,7 +195,7 @@ TEST_CASE("who goes past the profile is told so") {
   CHECK(job.output.find(line, place + 1) == std::string::npos);  // printed by the first rank only
 }
 
-TEST_CASE("where MPI's Fortran is loaded, the sums say that it is not among them") {
+TEST_CASE("the sums say that MPI's Fortran calls are not among them if it is loaded") {
   const Job job = run_ranks(2, "-x LD_PRELOAD=" D5_PMPI ":libmpi_mpifh.so.40 " D5_PROFILED);
   INFO(job.output);
   CHECK(job.status == 0);

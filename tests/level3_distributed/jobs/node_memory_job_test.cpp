@@ -62,7 +62,7 @@ int times(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("of node memory nothing is left when ranks are killed, and the others are told") {
+TEST_CASE("no node memory is left when ranks are killed, and the others get an error") {
   const auto [way, message] = GENERATE(table<std::string, std::string>({
       {"one", "2s are over in barrier"},  // the timeout of the two remaining ranks
       {"lock", "rank 1 died with its lock"},

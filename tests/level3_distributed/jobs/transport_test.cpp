@@ -49,7 +49,7 @@ TEST_CASE("MPI is loaded when it is asked for, not where a process is alone") {
   CHECK(is_mpi_loaded());
 }
 
-TEST_CASE("where MPI cannot be loaded, several ranks are told so and one is alone") {
+TEST_CASE("if MPI cannot be loaded, several ranks are an error and one is alone") {
   const TemporaryFolder folder;
   const std::string broken = folder / "d5_framework_mpi.so";
   std::ofstream(broken) << "no library";

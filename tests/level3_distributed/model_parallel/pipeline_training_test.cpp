@@ -127,7 +127,7 @@ class ToExecutor final : public TrainingEvent {
 /// The name of the model in a recipe.
 std::string normalised_model() {
   static const bool registered = [] {
-    models().add("normalised", ModelEntry::with<NoOptions>("of this test", normalised));
+    models().add("normalised", ModelEntry::with<NoOptions>("test model", normalised));
     return true;
   }();
   CHECK(registered);

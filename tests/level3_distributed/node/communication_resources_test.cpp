@@ -164,7 +164,7 @@ CommunicationSchedule write_after(std::unique_ptr<Request> call, std::string& or
   order += name;
 }
 
-TEST_CASE("of schedules under way the one with the higher priority goes on first") {
+TEST_CASE("the schedule with the higher priority of those under way goes on first") {
   const auto ranks = world();
   bool go = false;
   std::string order;

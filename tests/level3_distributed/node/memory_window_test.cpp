@@ -98,7 +98,7 @@ TEST_CASE("fetch_and_add gives each number once") {
   for (std::int64_t i = 0; i < n * each; ++i) CHECK(numbers[static_cast<std::size_t>(i)] == i);
 }
 
-TEST_CASE("of all that compare_and_swap from one value, one does") {
+TEST_CASE("one of all ranks that compare_and_swap from one value succeeds") {
   const auto window = any_window(8);
   const bool won = window->compare_and_swap(0, 0, 0, rank + 1) == 0;
   Tensor winners = Tensor::scalar<std::int32_t>(won ? 1 : 0);
@@ -146,7 +146,7 @@ TEST_CASE("an exclusive lock keeps all others out, shared ones let each other in
   world()->barrier();
 }
 
-TEST_CASE("who asks for a lock whose holder died is told so, and so is whoever comes later") {
+TEST_CASE("asking for a lock whose holder died is an error, now and later") {
   const auto window = make_memory_window(world(), 8);
   const auto kind = GENERATE(WindowLockKind::shared, WindowLockKind::exclusive);
   if (rank == 0) die_after([&] { new auto(window->lock(0, kind)); });

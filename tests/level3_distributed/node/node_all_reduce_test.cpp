@@ -109,7 +109,7 @@ TEST_CASE("algorithms that are under way beside each other all come to their end
   }
 }
 
-TEST_CASE("what goes through node memory is counted") {
+TEST_CASE("bytes through node memory are counted") {
   const Traffic before = world()->traffic();
   const auto all_reduce = all_reduces().at("node_memory").make({});
   Tensor data = Tensor::zeros(DType::float32, {1200});  // 1, 2, 3 and 4 ranks divide it

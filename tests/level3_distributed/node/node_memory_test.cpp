@@ -62,7 +62,7 @@ TEST_CASE("a tensor keeps node memory alive, and cannot pass its end") {
   CHECK(shared.data<std::uint8_t>()[31] == 9);
 }
 
-TEST_CASE("ranks that ask for different sizes are told so, on every rank") {
+TEST_CASE("ranks that ask for different sizes are an error on every rank") {
   if (n == 1) return;
   const std::size_t bytes = rank == n - 1 ? 128 : 64;
   CHECK_THROWS_WITH(
@@ -121,7 +121,7 @@ TEST_CASE("the ranks of one machine are one node") {
   CHECK(node_group(*of_pairs)->size() == of_pairs->size());
 }
 
-TEST_CASE("nobody leaves a node's barrier before all have come, and a wait ends at its deadline") {
+TEST_CASE("no rank leaves a node's barrier before all have come, and a wait ends at its deadline") {
   using namespace std::chrono_literals;
   const auto memory = NodeMemory::make(*world(), 2 * NodeBarrier::bytes(n) + 128);
   NodeBarrier barrier(memory, 0, rank, n);

@@ -141,7 +141,7 @@ TEST_CASE("every all-reduce is right on a progress thread") {
   }
 }
 
-TEST_CASE("what goes wrong on the thread comes out where it is waited for") {
+TEST_CASE("an exception on the thread is thrown where its call is waited for") {
   const auto ranks = std::make_shared<ProgressThread>(std::make_shared<Refusing>(world()));
   Tensor data = Tensor::scalar<float>(1);
   const auto request = ranks->start_broadcast(data, 0);

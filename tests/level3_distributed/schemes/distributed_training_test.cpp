@@ -22,7 +22,7 @@ class NamedAllReduce final : public AllReduce {
  public:
   struct Options {
     std::int64_t parts = 1;
-    void declare(OptionList& options) { options.add("parts", parts, "of the data"); }
+    void declare(OptionList& options) { options.add("parts", parts, "parts of the data"); }
   };
   explicit NamedAllReduce(const Options&) {}
   std::unique_ptr<Request> start(Communicator& communicator, Tensor& data,
@@ -33,7 +33,7 @@ class NamedAllReduce final : public AllReduce {
 
 void register_own_all_reduce() {
   if (all_reduces().find("users_own")) return;
-  all_reduces().add("users_own", AllReduceEntry::of<NamedAllReduce>("of this test"));
+  all_reduces().add("users_own", AllReduceEntry::of<NamedAllReduce>("test all-reduce"));
 }
 
 std::vector<Measurement> trained(const std::string& section,
@@ -93,7 +93,7 @@ TEST_CASE("an all-reduce of the command line takes the place of the recipe's, ma
   }
 }
 
-TEST_CASE("where one rank has reached what it was after, all end after that epoch") {
+TEST_CASE("all ranks end after the epoch in which one has reached its target") {
   struct Reached final : TrainingEvent {
     bool reached = false;
     void after_test(Trainer&) override { reached = world()->rank() == 0; }
@@ -105,7 +105,7 @@ TEST_CASE("where one rank has reached what it was after, all end after that epoc
   CHECK(std::ranges::find(results, "loss", &Measurement::metric)->samples.size() == 3);
 }
 
-TEST_CASE("where one rank has enough within an epoch, all end after that epoch") {
+TEST_CASE("all ranks end after the epoch within which one has enough") {
   struct Enough final : TrainingEvent {
     std::int64_t batches = 0, epochs = 0;
     void after_batch(Trainer&, const Batch&, const ValueMap&) override { ++batches; }
@@ -202,7 +202,7 @@ TEST_CASE("a scheme that draws does so by the training's seed, or by its own") {
   struct Draws final : DistributedOptimizer {
     struct Options {
       std::uint64_t seed = 0;
-      void declare(OptionList& options) { options.add("seed", seed, "of this test"); }
+      void declare(OptionList& options) { options.add("seed", seed, "seed of this test"); }
     };
     Draws(std::shared_ptr<ThreeStepOptimizer> optimizer, std::shared_ptr<Communicator> ranks,
           const Options& options)
@@ -213,7 +213,7 @@ TEST_CASE("a scheme that draws does so by the training's seed, or by its own") {
   };
   if (world()->size() == 1) return;
   if (!distributed_optimizers().find("draws")) {
-    distributed_optimizers().add("draws", DistributedOptimizerEntry::of<Draws>("of this test"));
+    distributed_optimizers().add("draws", DistributedOptimizerEntry::of<Draws>("test scheme"));
   }
   (void)trained("", {"distributed.name=draws", "training.seed=7"});
   CHECK(seen.back() == 7);

@@ -27,7 +27,7 @@ TraceRecord call(int rank, std::int64_t number, std::int64_t begin_s, std::int64
 
 }  // namespace
 
-TEST_CASE("who came last to a collective made the others wait from when they came") {
+TEST_CASE("the last rank at a collective made the others wait from their arrival") {
   Timeline timeline;
   // 0: rank 2 is last. 1: started by all, waited for before and after the last, rank 0, came.
   timeline.records = {

@@ -170,7 +170,7 @@ TEST_CASE("clip_norm limits the norm of all gradients where each rank holds a sh
     const bool mine = i >= begin && i < end;
     for (std::int64_t e = 0; e < parameter.value.elements(); ++e) {
       const float now = parameter.value.data<float>()[e];
-      // Values below 2 that one factor, known to 2^-53, has moved; of the others nobody cares.
+      // Values below 2 that one factor, known to 2^-53, has moved; the others do not matter.
       if (mine) CHECK(std::abs(now - expected[i].value.data<float>()[e]) <= 2.4e-7f);
       if (!mine) CHECK(std::isfinite(now));
     }

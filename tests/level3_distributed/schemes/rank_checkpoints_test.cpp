@@ -52,7 +52,7 @@ Network normalised(const NoOptions&) {
 /// Three batches an epoch, shared by the ranks; ended after so many.
 Recipe recipe_of(int batches) {
   static const bool registered = [] {
-    models().add("normalised", ModelEntry::with<NoOptions>("of this test", normalised));
+    models().add("normalised", ModelEntry::with<NoOptions>("test model", normalised));
     return true;
   }();
   CHECK(registered);
@@ -170,7 +170,7 @@ std::vector<float> weights_after(int batches, SessionOptions session,
   Recipe recipe = test::tiny_recipe();
   recipe.set("training.epochs=5");
   recipe.set("training.most_batches=" + std::to_string(batches));
-  recipe.set("sampler.batch_size=12");  // that 1 to 4 ranks share, in two batches of 20 samples
+  recipe.set("sampler.batch_size=12");  // shared by 1 to 4 ranks; two batches of 20 samples
   if (!change.empty()) recipe.set(change);
   struct Last final : TrainingEvent {
     std::vector<float> values;

@@ -64,8 +64,8 @@ class Apart final : public DistributedOptimizer {
 
 std::vector<Measurement> trained_by(const std::string& scheme, SessionOptions session = {}) {
   if (!distributed_optimizers().find("served")) {
-    distributed_optimizers().add("served", DistributedOptimizerEntry::of<Served>("of this test"));
-    distributed_optimizers().add("apart", DistributedOptimizerEntry::of<Apart>("of this test"));
+    distributed_optimizers().add("served", DistributedOptimizerEntry::of<Served>("test scheme"));
+    distributed_optimizers().add("apart", DistributedOptimizerEntry::of<Apart>("test scheme"));
   }
   Recipe recipe = testing::recipe_for_ranks();
   recipe.set("distributed.name=" + scheme);

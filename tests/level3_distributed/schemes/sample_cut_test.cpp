@@ -81,7 +81,7 @@ TEST_CASE("a share that there is not is refused, and so is one of nothing") {
   CHECK_THROWS_WITH(share_of("shards", 0, 48), Catch::Contains("47 samples"));
 }
 
-TEST_CASE("shards stay where they are, shuffled shares are dealt anew every epoch") {
+TEST_CASE("shards stay where they are, shuffled shares are dealt again every epoch") {
   const auto samples_of = [](Sampler& sampler, std::int64_t epoch) {
     std::set<float> samples;
     for (const auto& batch : epoch_of(sampler, epoch)) samples.insert(batch.begin(), batch.end());
@@ -89,7 +89,7 @@ TEST_CASE("shards stay where they are, shuffled shares are dealt anew every epoc
   };
   const auto shard = share_of("shards", 1, 3), dealt = share_of("shuffle", 1, 3);
   const auto mine = samples_of(*shard, 0);
-  CHECK(*mine.begin() == 15);  // of 47, in parts of 15
+  CHECK(*mine.begin() == 15);  // the second part of 47 samples, in parts of 15
   CHECK(*mine.rbegin() == 29);
   CHECK(samples_of(*shard, 1) == mine);
   CHECK(epoch_of(*shard, 1) != epoch_of(*shard, 0));
@@ -97,13 +97,13 @@ TEST_CASE("shards stay where they are, shuffled shares are dealt anew every epoc
   CHECK(epoch_of(*dealt, 1) == epoch_of(*share_of("shuffle", 1, 3), 1));
 }
 
-TEST_CASE("of the whole set each rank has its own order, or all the same") {
+TEST_CASE("each rank has its own order of the whole set, or all the same") {
   CHECK(epoch_of(*share_of("whole", 0, 2), 0) != epoch_of(*share_of("whole", 1, 2), 0));
   const Settings same{{"order", "same"}};
   CHECK(epoch_of(*share_of("whole", 0, 2, same), 0) == epoch_of(*share_of("whole", 1, 2, same), 0));
 }
 
-TEST_CASE("a recipe chooses how its samples are cut, and is told what cannot be") {
+TEST_CASE("a recipe chooses how its samples are cut, and an impossible cut is an error") {
   const std::string head = R"(name: tiny
 fixed:
   dataset: {name: mnist, subset: sample, train_samples: 50, test_samples: 10}

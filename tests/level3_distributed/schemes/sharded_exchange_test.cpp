@@ -134,7 +134,7 @@ TEST_CASE("sharded equals dense for every rule, and each rank remembers its shar
   }
 }
 
-TEST_CASE("where sums are exact, sharded has dense's bits on any number of ranks") {
+TEST_CASE("sharded has dense's bits on any number of ranks if sums are exact") {
   if (world()->size() == 3) return;  // a share of 1/3 rounds
   for (const auto& [rule, entry] : optimizers().entries()) {
     if (rule == "users_own" || takes_all_for_one(rule)) continue;
@@ -154,7 +154,7 @@ TEST_CASE("where sums are exact, sharded has dense's bits on any number of ranks
   }
 }
 
-TEST_CASE("who reads all gradients gets all, with shards too") {
+TEST_CASE("reading all gradients gives all, with shards too") {
   for (const std::string modifier : {"clip_norm", "loss_scale"}) {
     INFO(modifier);
     const auto sharded = distributed("momentum", "sharded", modifier);

@@ -158,5 +158,5 @@ TEST_CASE("training by a scheme tests its part on each rank, and its records are
   }
   CHECK(CommunicatorAgreement(world()).sum(double(mine->samples.size())) == double(kSamples));
   CHECK(std::int64_t(mine->samples.size()) <=
-        (world()->size() == 1 ? kSamples : 4 * 7));  // of 8 batches half at most
+        (world()->size() == 1 ? kSamples : 4 * 7));  // at most half of 8 batches
 }

@@ -56,7 +56,7 @@ TEST_CASE("a timeline tells that its run was cut off") {
   if (world()->rank() == 0) CHECK(read_timeline(path).cut_off == "interrupted");
 }
 
-TEST_CASE("a file that cannot be written is told on every rank, before anything runs") {
+TEST_CASE("a file that cannot be written is an error on every rank, before anything runs") {
   bool ran = false;
   CHECK_THROWS_AS(run_traced({.path = "/no/such/folder/t.json"}, world(), [&] { ran = true; }),
                   IoError);

@@ -139,7 +139,7 @@ TEST_CASE("what one metric cannot tell at one rank is said in its record, and no
   CHECK(error_of(failing_at(Moment::summarise), kRing, watched_ranks()) == "nothing");
 }
 
-TEST_CASE("ranks that all failed alike train anew on the same communicator") {
+TEST_CASE("ranks that all failed alike train again on the same communicator") {
   if (rank_count == 1) return;
   const auto ranks = watched_ranks();
   CHECK_THAT(error_of({.frameworks = {"nowhere"}}, kRing, ranks), Catch::Contains("nowhere"));

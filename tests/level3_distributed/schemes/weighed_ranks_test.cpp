@@ -147,7 +147,7 @@ TEST_CASE("the training loss that is reported is that of the whole batch") {
   }
 }
 
-TEST_CASE("where samples count alike, ranks say no more than their gradients") {
+TEST_CASE("ranks send no more than their gradients if samples count alike") {
   const WeighedSamples samples(4 * rank_count, {});
   const auto calls = [&](const WeighedClasses& model) {
     const auto optimizer = distributed_optimizers()

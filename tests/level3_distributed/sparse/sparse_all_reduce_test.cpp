@@ -141,7 +141,7 @@ TEST_CASE("bytes on the wire are what each algorithm's formula says") {
            {"recursive_doubling", doubling * (4 + 8 * k)},
            {"split_all_gather", 2 * halves},
            {"split_dense", halves + 4 * size / n},
-           // where parts begin, four histograms, how long the parts are, and these
+           // begins of parts, their sums, four histograms, lengths of parts, and the parts
            {"ok_topk", 8 * (n + 1) + halves + 4 * 256 * 8 + 8 + (4 + 8 * part)}}) {
     CAPTURE(name);
     SparseStream stream = even_stream(size, k);
@@ -151,7 +151,7 @@ TEST_CASE("bytes on the wire are what each algorithm's formula says") {
   }
 }
 
-TEST_CASE("ok_topk keeps its threshold and parts as many steps as it is told") {
+TEST_CASE("ok_topk keeps its threshold and parts for the given number of steps") {
   const std::int64_t size = 1200, k = 24, part = k / n;
   const std::int64_t of_sum = (n - 1) * (4 + 8 * part), told = 8 + 4 + 8 * part,
                      to_agree = 8 * (n + 1) + 4 * 256 * 8;
@@ -204,7 +204,7 @@ TEST_CASE("what ok_topk sends between ranks stays, however many there are and wh
 TEST_CASE("a message that is no stream is refused by name of the rank") {
   if (n == 1) return;
   // A faulty partner: rank 0 sends garbage instead of a part.
-  const int tag = world()->own_tag() + 1;  // that the next algorithm will use
+  const int tag = world()->own_tag() + 1;  // the next algorithm's
   if (rank == 0) {
     const Tensor nonsense = Tensor::vector<std::uint8_t>({2, 0, 0, 0, 9, 9});
     for (int r = 1; r < n; ++r) world()->send(nonsense, r, tag);

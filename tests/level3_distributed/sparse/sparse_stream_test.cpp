@@ -123,7 +123,7 @@ TEST_CASE("random bytes are a stream, or refused") {
   CHECK(streams < 19'500);
 }
 
-TEST_CASE("a stream of what is none is refused") {
+TEST_CASE("a malformed stream is refused") {
   CHECK_THROWS_AS(SparseStream(-1), ValueError);
   CHECK_THROWS_AS(SparseStream(std::int64_t{1} << 32), ValueError);
   CHECK_THROWS_AS(SparseStream(5, {1, 1}, {0, 0}), ValueError);
