@@ -87,7 +87,7 @@ if(D5_BUILD_EVALUATION)  # results on a server, and MLPerf's load generator, lik
 endif()
 if(D5_WITH_GPL)
   pkg_check_modules(tiff QUIET libtiff-4>=4.5)  # Debian's loads JBIG-KIT
-  pkg_check_modules(libav QUIET libavformat libavcodec libavutil libswscale)  # of videos, likewise
+  pkg_check_modules(libav QUIET libavformat libavcodec libavutil libswscale)  # also needed for videos
 else()
   set(tiff_FOUND FALSE)
   set(libav_FOUND FALSE)

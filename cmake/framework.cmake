@@ -34,7 +34,7 @@ function(d5_leave_out_framework name reason)
   message(STATUS "Framework ${name} is left out: ${reason}")
   if(D5_IN_TREE)
     set(note ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/d5/d5_framework_${name}.left_out)
-    file(REMOVE ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/d5/d5_framework_${name}.so)  # of an earlier build
+    file(REMOVE ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/d5/d5_framework_${name}.so)  # left by an earlier build
     file(WRITE ${note} "${reason}\n")
     install(FILES ${note} DESTINATION ${CMAKE_INSTALL_LIBDIR}/d5)
   endif()

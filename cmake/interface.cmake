@@ -25,6 +25,6 @@ add_custom_command(OUTPUT ${interface}
           -P ${CMAKE_CURRENT_LIST_FILE}
   DEPENDS ${headers} ${CMAKE_CURRENT_LIST_FILE} COMMENT "Writing d5/core/entries/interface.hpp" VERBATIM)
 add_custom_target(d5_interface DEPENDS ${interface})
-add_dependencies(d5_core d5_interface)  # and whoever links it
+add_dependencies(d5_core d5_interface)  # also a dependency of targets that link d5_core
 target_include_directories(d5_core PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)
 install(FILES ${interface} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/d5/core/entries)
