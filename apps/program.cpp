@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -13,8 +14,11 @@
 #include <mutex>
 #include <set>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/former_words.hpp"
 #include "apps/help_format.hpp"
 #include "apps/kept_results.hpp"
 #include "apps/options.hpp"
@@ -182,7 +186,9 @@ int Program::parse_and_run(int argc, char** argv) {
   }
   refuse_values_of_flags(app_);
   try {
-    app_.parse(argc, argv);
+    std::vector<std::string> words = with_present_words({argv + 1, argv + argc});
+    std::ranges::reverse(words);  // as CLI11 takes them
+    app_.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (is_answered(error, app_)) return app_.exit(error);  // printed on stdout
     print_usage_error(explain(error, app_));

@@ -25,7 +25,7 @@ run() {
 }
 
 run profile resnet-18 --batch 16 --copies 2 --out "$folder/profile.json"
-run network calibrate --out "$folder/here.yaml"
+run cluster calibrate --out "$folder/here.yaml"
 run predict resnet-18 --nodes 1..128 --measure 1,2 --trace "$folder/trace.json" --pictures "$folder" \
   --out "$folder/prediction.json"
 run overlap map --out "$folder/map.json" --pictures "$folder"

@@ -9,4 +9,13 @@ foreach(header IN LISTS headers)
   file(CONFIGURE OUTPUT ${d5_forwarding}/${before} CONTENT
     "// SPDX-License-Identifier: Apache-2.0\n#pragma once\n\n#include \"@header@\"\n" @ONLY)
 endforeach()
+# Headers of clusters by their former names.
+foreach(room IN ITEMS networks/network_description calibration/network_calibration)
+  string(REPLACE "/network_" "/cluster_" header d5/prediction/${room}.hpp)
+  get_filename_component(before ${room} NAME)
+  foreach(path IN ITEMS ${room} ${before})
+    file(CONFIGURE OUTPUT ${d5_forwarding}/d5/prediction/${path}.hpp CONTENT
+      "// SPDX-License-Identifier: Apache-2.0\n#pragma once\n\n#include \"@header@\"\n" @ONLY)
+  endforeach()
+endforeach()
 target_include_directories(d5_core INTERFACE $<BUILD_INTERFACE:${d5_forwarding}>)

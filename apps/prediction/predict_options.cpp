@@ -49,12 +49,12 @@ void PredictOptions::declare(OptionList& options) {
               {.least = 1, .most = 1'000'000});
   options.add("strong", strong, "share the batch between all ranks");
   options
-      .add("networks", networks,
-           "network descriptions: files, or built-in names (ethernet-10g if left out)",
+      .add("clusters", clusters,
+           "cluster descriptions: files, or built-in names (ethernet-10g if left out)",
            {.placeholder = "NAME|FILE"})
-      .flag = "network";
+      .flag = "cluster";
   options.add("wire", wire,
-              "model the network as ports of this latency and bandwidth, one per rank; --measure "
+              "model the cluster as ports of this latency and bandwidth, one per rank; --measure "
               "delays messages alike",
               {.placeholder = "LATENCY,BANDWIDTH"});
   options.add("scheme", scheme, "scheme and its options ('d5 list distributed-optimizers')", entry)
@@ -67,7 +67,7 @@ void PredictOptions::declare(OptionList& options) {
               "take less",
               time);
   options.add("measure", measure,
-              "numbers of ranks of this machine to predict, from as many copies and their network, "
+              "numbers of ranks of this machine to predict, from as many copies and their cluster, "
               "and then to measure",
               {.placeholder = "N,..."});
   options.add("launches", launches,
@@ -85,7 +85,7 @@ void PredictOptions::declare(OptionList& options) {
   options.add("engine", engine, "model of the network's time ('d5 list simulated-networks')", entry)
       .flag = "model";
   options.add("keep", keep,
-              "folder that keeps profiles and network descriptions of this machine for later runs",
+              "folder that keeps profiles and cluster descriptions of this machine for later runs",
               {.placeholder = "DIR"});
   options.add("force", force,
               "accept a profile in --keep of another machine, version or number of threads, and "
@@ -118,14 +118,14 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
   add_output_options(command, options);
 }
 
-std::vector<NetworkDescription> networks_of(const PredictOptions& options) {
-  std::vector<NetworkDescription> networks;
-  for (const auto& name : options.networks) networks.push_back(load_network_description(name));
-  if (networks.empty()) {
-    networks.push_back(options.wire.empty() ? load_network_description("ethernet-10g")
-                                            : network_of_wire(options.wire));
+std::vector<ClusterDescription> clusters_of(const PredictOptions& options) {
+  std::vector<ClusterDescription> clusters;
+  for (const auto& name : options.clusters) clusters.push_back(load_cluster_description(name));
+  if (clusters.empty()) {
+    clusters.push_back(options.wire.empty() ? load_cluster_description("ethernet-10g")
+                                            : cluster_of_wire(options.wire));
   }
-  return networks;
+  return clusters;
 }
 
 std::vector<int> cluster_ranks_of(const PredictOptions& options) {
@@ -185,7 +185,7 @@ LocalCommands local_commands(const PredictOptions& options) {
   }
   const std::string batches = profiled_batches(options);
   LocalCommands commands{.profile = {program, "profile"},
-                         .calibrate = {program, "network", "calibrate", "--quiet"},
+                         .calibrate = {program, "cluster", "calibrate", "--quiet"},
                          .measure = {program, "predict"},
                          .keep = options.keep,
                          .profile_name = fmt::format("{}-batch-{}", options.model, batches),
@@ -212,7 +212,7 @@ LocalCommands local_commands(const PredictOptions& options) {
     for (auto* words : {&commands.calibrate, &commands.measure}) {
       words->insert(words->end(), {"--wire", options.wire});
     }
-    commands.network_name += ", " + network_of_wire(options.wire).name;
+    commands.cluster_name += ", " + cluster_of_wire(options.wire).name;
   }
   return commands;
 }

@@ -7,7 +7,7 @@
 #include "apps/execution_options.hpp"
 #include "apps/options.hpp"
 #include "d5/core/entries/option.hpp"
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
 #include "d5/prediction/training/local_prediction.hpp"
 
@@ -18,7 +18,7 @@ struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
   std::string engine = "ports", step_budget = "90s", least_time = "2s";
   std::string scheme = "consistent_decentralized:all_reduce=ring";
   std::string optimizer = "sgd:learning_rate=1e-12";
-  std::vector<std::string> networks, strategies;
+  std::vector<std::string> clusters, strategies;
   std::int64_t batch = 16, steps = 30;
   int launches = 6;
   bool strong = false, force = false;
@@ -29,8 +29,8 @@ struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
 /// `measures_here` marks the processes that `--measure` starts.
 void add_predict_options(CLI::App& command, PredictOptions& options, bool& measures_here);
 
-/// The named networks; else the modelled wire; else a built-in one.
-[[nodiscard]] std::vector<NetworkDescription> networks_of(const PredictOptions& options);
+/// The named clusters; else the modelled wire; else a built-in one.
+[[nodiscard]] std::vector<ClusterDescription> clusters_of(const PredictOptions& options);
 /// Numbers of ranks of clusters. Throws: ValueError.
 [[nodiscard]] std::vector<int> cluster_ranks_of(const PredictOptions& options);
 /// The time at which steps that are profiled or measured from now on end. Throws: ValueError.

@@ -20,7 +20,7 @@
 #include "d5/prediction/networks/simulated_network.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
 #include "d5/prediction/simulation/timed_optimizer.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace {
 
@@ -42,7 +42,7 @@ bool is_absent(const std::string& model, benchmark::State& state) {
 void network_alone(benchmark::State& state, const std::string& model) {
   const auto ranks = static_cast<int>(state.range(0));
   if (is_absent(model, state)) return;
-  const auto network = find_simulated_network(model).make(simple_network(ranks), ranks);
+  const auto network = find_simulated_network(model).make(simple_cluster(ranks), ranks);
   RandomStream random(7);
   const auto other = [&](int rank) {
     return static_cast<int>((rank + 1 + random.below(static_cast<std::uint64_t>(ranks - 1))) %
@@ -87,7 +87,7 @@ void ring_alone(benchmark::State& state, const std::string& model) {
   double seconds = 0;
   for (auto _ : state) {  // making the network too
     if (is_absent(model, state)) return;
-    const auto network = find_simulated_network(model).make(simple_network(n), n);
+    const auto network = find_simulated_network(model).make(simple_cluster(n), n);
     std::vector<int> steps(static_cast<std::size_t>(n));
     const auto send = [&](int from, double now) {
       ++messages;
@@ -128,7 +128,7 @@ void all_reduce(benchmark::State& state, const std::string& algorithm, const std
   SimulationReport report;
   for (auto _ : state) {  // making the ranks, all their messages, and letting go of them
     report = run_simulated(
-        n, simple_network(n),
+        n, simple_cluster(n),
         [&](SimulatedRank&, const std::shared_ptr<Communicator>& ranks) {
           Tensor data = phantom_tensor({DType::float32, {kBytes / 4}});
           all_reduces().at(algorithm).make()->start(*ranks, data)->wait();
@@ -164,7 +164,7 @@ void training(benchmark::State& state, SimulatedProgressRule progress) {
   double step = 0;
   for (auto _ : state) {  // three steps
     (void)run_simulated(
-        n, simple_network(n),
+        n, simple_cluster(n),
         [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& ranks) {
           const auto scheme = distributed_optimizers()
                                   .at("consistent_decentralized")

@@ -13,8 +13,8 @@ namespace {
 /// Transmits one message at a time, from any sender.
 class Hub final : public d5::SimulatedNetwork {
  public:
-  Hub(const d5::NetworkDescription& network, int ranks) : network_(network) {
-    d5::expect_places(network, ranks);
+  Hub(const d5::ClusterDescription& cluster, int ranks) : network_(cluster) {
+    d5::expect_places(cluster, ranks);
   }
   void start(const d5::SimulatedMessage& message, double now) override {
     const double sent = std::max(now, free_) + double(message.bytes) / network_.bandwidth.value;
@@ -32,7 +32,7 @@ class Hub final : public d5::SimulatedNetwork {
   }
 
  private:
-  d5::NetworkDescription network_;
+  d5::ClusterDescription network_;
   double free_ = 0;
   std::deque<Change> changes_;
 };
@@ -71,22 +71,22 @@ int main() {
       "disk", PredictionStrategyEntry::of<WrittenEachStep>("parameters to a disk, each step"));
 
   const TrainingProfile profile = profile_from_cost("lenet", {.batch = 8, .step_seconds = 0.1});
-  const NetworkDescription network = load_network_description("ethernet-10g");
+  const ClusterDescription cluster = load_cluster_description("ethernet-10g");
   ScalingPredictionOptions options{.ranks = {1, 4}, .what_helps = false, .training = {.batch = 8}};
   std::vector<PredictedCurve> curves;
   const auto predict = [&](const std::string& strategy) {
     PredictedCurve& curve = curves.emplace_back();
     curve.model = profile.model;
-    curve.network = network.name;
+    curve.cluster = cluster.name;
     curve.strategy = strategy;
-    curve.points = predict_scaling(profile, network, options);
+    curve.points = predict_scaling(profile, cluster, options);
     return curve.points.back().step;
   };
   const double ports = predict("ports");
   options.training.simulation.model = {"hub"};
   const double hub = predict("hub");
 
-  PlannedTraining plan{options.training, network};
+  PlannedTraining plan{options.training, cluster};
   const EntryChoice disk{"disk", {{"seconds", 0.02}}};
   apply_strategies({&disk, 1}, plan);
   options.training = plan.training;

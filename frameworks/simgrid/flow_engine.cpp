@@ -35,18 +35,18 @@ s4u::Host* make_host(s4u::NetZone& zone, unsigned long index) {
 
 /// Link within a host, on which messages do not share the bandwidth.
 s4u::Link* make_loopback(s4u::NetZone& zone, unsigned long index,
-                         const NetworkDescription& network) {
-  const bool inside = network.host_bandwidth.value > 0;
+                         const ClusterDescription& cluster) {
+  const bool inside = cluster.host_bandwidth.value > 0;
   auto* const link = zone.create_link(fmt::format("inside {}", index),
-                                      (inside ? network.host_bandwidth : network.bandwidth).value);
-  link->set_latency((inside ? network.host_latency : network.latency).value);
+                                      (inside ? cluster.host_bandwidth : cluster.bandwidth).value);
+  link->set_latency((inside ? cluster.host_latency : cluster.latency).value);
   link->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
   return link->seal();
 }
 
 }  // namespace
 
-FlowEngine::FlowEngine(const NetworkDescription& network, const Topology& topology, int hosts)
+FlowEngine::FlowEngine(const ClusterDescription& cluster, const Topology& topology, int hosts)
     : engine_(engine_name()) {
   for (const char* setting :
        {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0", "network/weight-S:0",
@@ -54,7 +54,7 @@ FlowEngine::FlowEngine(const NetworkDescription& network, const Topology& topolo
         "surf/precision:1e-12"}) {  // s, within which two events are one
     s4u::Engine::set_config(setting);
   }
-  build(network, topology, hosts);
+  build(cluster, topology, hosts);
   engine_.track_vetoed_activities(&stops_);
   s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) {
     const auto* const comm = static_cast<const s4u::Comm*>(&activity);
@@ -64,10 +64,10 @@ FlowEngine::FlowEngine(const NetworkDescription& network, const Topology& topolo
   });
 }
 
-void FlowEngine::build(const NetworkDescription& network, const Topology& topology, int hosts) {
+void FlowEngine::build(const ClusterDescription& cluster, const Topology& topology, int hosts) {
   constexpr auto kDuplex = s4u::Link::SharingPolicy::SPLITDUPLEX;
-  const double bandwidth = network.bandwidth.value;
-  const double latency = network.latency.value / topology.longest;
+  const double bandwidth = cluster.bandwidth.value;
+  const double latency = cluster.latency.value / topology.longest;
   if (topology.kind == Topology::Kind::star) {
     auto* const zone = s4u::create_star_zone("network");
     for (int i = 0; i < hosts; ++i) {
@@ -79,7 +79,7 @@ void FlowEngine::build(const NetworkDescription& network, const Topology& topolo
       zone->add_route(point, nullptr, nullptr, nullptr, {{link, s4u::LinkInRoute::Direction::UP}},
                       true);
       zone->add_route(point, point, nullptr, nullptr,
-                      {s4u::LinkInRoute(make_loopback(*zone, index, network))}, false);
+                      {s4u::LinkInRoute(make_loopback(*zone, index, cluster))}, false);
     }
     zone->seal();
     return;
@@ -90,7 +90,7 @@ void FlowEngine::build(const NetworkDescription& network, const Topology& topolo
     return NetPoints(hosts_[index]->get_netpoint(), nullptr);
   });
   parts.loopback = [&](s4u::NetZone* zone, const Place&, unsigned long index) {
-    return make_loopback(*zone, index, network);
+    return make_loopback(*zone, index, cluster);
   };
   s4u::NetZone* zone = nullptr;
   const auto pair = [](const Topology::Level& level) {

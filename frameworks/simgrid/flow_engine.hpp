@@ -40,14 +40,14 @@ struct Arrivals {
 /// latency: the two most distant hosts are `latency` apart. Within a host messages share nothing.
 class FlowEngine {
  public:
-  FlowEngine(const NetworkDescription& network, const Topology& topology, int hosts);
+  FlowEngine(const ClusterDescription& cluster, const Topology& topology, int hosts);
   /// `begin` must not be before that of an earlier flow.
   void start(const Flow& flow);
   /// Advances to the first arrival up to `limit`; without ids there is none.
   Arrivals advance(double limit);
 
  private:
-  void build(const NetworkDescription& network, const Topology& topology, int hosts);
+  void build(const ClusterDescription& cluster, const Topology& topology, int hosts);
   void run_to(double limit);
 
   ::simgrid::s4u::Engine engine_;

@@ -7,24 +7,24 @@ namespace {
 constexpr double kRounding = 1e-12;  // tolerance for sums of times, here and in SimGrid
 
 /// Throws: ValueError.
-int hosts_of(const NetworkDescription& network, int ranks) {
-  expect_places(network, ranks);
-  return (ranks - 1) / static_cast<int>(network.ranks_per_host) + 1;
+int hosts_of(const ClusterDescription& cluster, int ranks) {
+  expect_places(cluster, ranks);
+  return (ranks - 1) / static_cast<int>(cluster.ranks_per_host) + 1;
 }
 
 }  // namespace
 
-FlowNetwork::FlowNetwork(const NetworkDescription& network, int ranks)
-    : FlowNetwork(network, read_topology(network), hosts_of(network, ranks)) {}
+FlowNetwork::FlowNetwork(const ClusterDescription& cluster, int ranks)
+    : FlowNetwork(cluster, read_topology(cluster), hosts_of(cluster, ranks)) {}
 
-FlowNetwork::FlowNetwork(const NetworkDescription& network, const Topology& topology, int hosts)
-    : ranks_per_host_(static_cast<int>(network.ranks_per_host)),
-      process_(network, topology, hosts) {
-  between_ = {network.latency.value * topology.shortest / topology.longest,
-              1 / network.bandwidth.value};
-  inside_ = network.host_bandwidth.value > 0
-                ? Path{network.host_latency.value, 1 / network.host_bandwidth.value}
-                : Path{network.latency.value, 1 / network.bandwidth.value};
+FlowNetwork::FlowNetwork(const ClusterDescription& cluster, const Topology& topology, int hosts)
+    : ranks_per_host_(static_cast<int>(cluster.ranks_per_host)),
+      process_(cluster, topology, hosts) {
+  between_ = {cluster.latency.value * topology.shortest / topology.longest,
+              1 / cluster.bandwidth.value};
+  inside_ = cluster.host_bandwidth.value > 0
+                ? Path{cluster.host_latency.value, 1 / cluster.host_bandwidth.value}
+                : Path{cluster.latency.value, 1 / cluster.bandwidth.value};
 }
 
 double FlowNetwork::least_seconds(const Flow& flow) const {

@@ -17,12 +17,12 @@ namespace d5::simgrid {
 class FlowNetwork final : public SimulatedNetwork {
  public:
   /// Throws: as `expect_places` and `read_topology`.
-  FlowNetwork(const NetworkDescription& network, int ranks);
+  FlowNetwork(const ClusterDescription& cluster, int ranks);
   void start(const SimulatedMessage& message, double now) override;
   bool advance(double limit, std::vector<Change>& changes) override;
 
  private:
-  FlowNetwork(const NetworkDescription& network, const Topology& topology, int hosts);
+  FlowNetwork(const ClusterDescription& cluster, const Topology& topology, int hosts);
   struct Path {
     double latency = 0, seconds_per_byte = 0;
   };

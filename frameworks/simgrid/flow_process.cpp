@@ -80,9 +80,9 @@ void leave_the_parent(int socket, int words) {
 }
 
 /// Serves requests until the socket is closed.
-void serve(const NetworkDescription& network, const Topology& topology, int hosts) {
+void serve(const ClusterDescription& cluster, const Topology& topology, int hosts) {
   constexpr int kSocket = STDIN_FILENO;
-  FlowEngine engine(network, topology, hosts);
+  FlowEngine engine(cluster, topology, hosts);
   // The parent handles Ctrl-C.
   std::signal(SIGINT, SIG_IGN);
   std::vector<Flow> flows;
@@ -110,8 +110,8 @@ std::string last_words(int file) {
 
 }  // namespace
 
-FlowProcess::FlowProcess(const NetworkDescription& network, const Topology& topology, int hosts)
-    : network_(network.name) {
+FlowProcess::FlowProcess(const ClusterDescription& cluster, const Topology& topology, int hosts)
+    : network_(cluster.name) {
   const auto no = [&](const char* what) {
     throw IoError(
         fmt::format("simgrid: cannot start its own process: {}: {}", what, std::strerror(errno)));
@@ -124,7 +124,7 @@ FlowProcess::FlowProcess(const NetworkDescription& network, const Topology& topo
   if (process_ == 0) {
     leave_the_parent(ends[1], words_);
     try {
-      serve(network, topology, hosts);
+      serve(cluster, topology, hosts);
     } catch (const std::exception& error) {
       // Bypasses stdio, whose locks another thread may have held at the fork.
       (void)!write(STDERR_FILENO, error.what(), std::strlen(error.what()));

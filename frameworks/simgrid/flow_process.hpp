@@ -17,7 +17,7 @@ namespace d5::simgrid {
 class FlowProcess {
  public:
   /// Throws: IoError if no process can be started.
-  FlowProcess(const NetworkDescription& network, const Topology& topology, int hosts);
+  FlowProcess(const ClusterDescription& cluster, const Topology& topology, int hosts);
   ~FlowProcess();
   FlowProcess(const FlowProcess&) = delete;
   FlowProcess& operator=(const FlowProcess&) = delete;

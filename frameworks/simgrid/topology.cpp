@@ -16,22 +16,22 @@ namespace {
 
 constexpr double kMostHosts = 1'000'000;
 
-[[noreturn]] void fail(const NetworkDescription& network, const std::string& what) {
-  throw ValueError(fmt::format("network '{}': a {} of {}", printable(network.name),
-                               printable(network.topology), what));
+[[noreturn]] void fail(const ClusterDescription& cluster, const std::string& what) {
+  throw ValueError(fmt::format("network '{}': a {} of {}", printable(cluster.name),
+                               printable(cluster.topology), what));
 }
 
 /// Parses a fixed number of integers. `least` 0: any.
-std::vector<unsigned> whole(const NetworkDescription& network, const char* option,
+std::vector<unsigned> whole(const ClusterDescription& cluster, const char* option,
                             const std::vector<double>& numbers, std::size_t wanted) {
   if (numbers.empty() || (wanted > 0 && numbers.size() != wanted)) {
-    fail(network, fmt::format("{} numbers in '{}'; expected {}", numbers.size(), option,
+    fail(cluster, fmt::format("{} numbers in '{}'; expected {}", numbers.size(), option,
                               wanted > 0 ? std::to_string(wanted) : "one or more"));
   }
   std::vector<unsigned> result;
   for (const double number : numbers) {
     if (number < 1 || number > kMostHosts || number != std::floor(number)) {
-      fail(network, fmt::format("{} in '{}'; expected whole numbers of 1 to {}", number, option,
+      fail(cluster, fmt::format("{} in '{}'; expected whole numbers of 1 to {}", number, option,
                                 kMostHosts));
     }
     result.push_back(static_cast<unsigned>(number));
@@ -39,11 +39,11 @@ std::vector<unsigned> whole(const NetworkDescription& network, const char* optio
   return result;
 }
 
-std::int64_t product(const NetworkDescription& network, std::span<const unsigned> factors) {
+std::int64_t product(const ClusterDescription& cluster, std::span<const unsigned> factors) {
   double hosts = 1;
   for (const unsigned factor : factors) hosts *= factor;
   if (hosts > kMostHosts) {
-    fail(network, fmt::format("{} hosts; there can be {}", hosts, kMostHosts));
+    fail(cluster, fmt::format("{} hosts; there can be {}", hosts, kMostHosts));
   }
   return static_cast<std::int64_t>(hosts);
 }
@@ -79,18 +79,18 @@ struct DragonflyOptions {
   }
 };
 
-Topology star(const NetworkDescription& network, const Settings& settings) {
+Topology star(const ClusterDescription& cluster, const Settings& settings) {
   (void)read_options<NoOptions>(settings);
-  return {.hosts = network.hosts};
+  return {.hosts = cluster.hosts};
 }
 
-Topology fat_tree(const NetworkDescription& network, const Settings& settings) {
+Topology fat_tree(const ClusterDescription& cluster, const Settings& settings) {
   const auto options = read_options<FatTreeOptions>(settings);
   Topology tree{.kind = Topology::Kind::fat_tree};
-  tree.down = whole(network, "down", options.down, 0);
-  tree.up = whole(network, "up", options.up, tree.down.size());
-  tree.count = whole(network, "count", options.count, tree.down.size());
-  tree.hosts = product(network, tree.down);
+  tree.down = whole(cluster, "down", options.down, 0);
+  tree.up = whole(cluster, "up", options.up, tree.down.size());
+  tree.count = whole(cluster, "count", options.count, tree.down.size());
+  tree.hosts = product(cluster, tree.down);
   for (std::size_t level = 0; level < tree.down.size(); ++level) {
     if (tree.down[level] > 1) tree.longest = 2 * static_cast<int>(level + 1);
   }
@@ -100,21 +100,21 @@ Topology fat_tree(const NetworkDescription& network, const Settings& settings) {
   return tree;
 }
 
-Topology torus(const NetworkDescription& network, const Settings& settings) {
+Topology torus(const ClusterDescription& cluster, const Settings& settings) {
   const auto options = read_options<TorusOptions>(settings);
-  const auto dimensions = whole(network, "dimensions", options.dimensions, 0);
+  const auto dimensions = whole(cluster, "dimensions", options.dimensions, 0);
   Topology result{.kind = Topology::Kind::torus, .longest = 0, .shortest = 1};
   result.dimensions.assign(dimensions.begin(), dimensions.end());
-  result.hosts = product(network, dimensions);
+  result.hosts = product(cluster, dimensions);
   for (const unsigned hosts : dimensions) result.longest += static_cast<int>(hosts / 2);
   if (result.longest == 0) result.longest = 1;
   return result;
 }
 
-Topology dragonfly(const NetworkDescription& network, const Settings& settings) {
+Topology dragonfly(const ClusterDescription& cluster, const Settings& settings) {
   const auto options = read_options<DragonflyOptions>(settings);
   const auto level = [&](const char* option, const std::vector<double>& numbers) {
-    const auto both = whole(network, option, numbers, 2);
+    const auto both = whole(cluster, option, numbers, 2);
     return Topology::Level{both[0], both[1]};
   };
   Topology result{.kind = Topology::Kind::dragonfly};
@@ -124,14 +124,14 @@ Topology dragonfly(const NetworkDescription& network, const Settings& settings) 
   result.nodes = static_cast<unsigned>(options.nodes);
   // The exit of a group is the router whose index in its chassis is the other group's number.
   if (result.groups.number > result.routers.number) {
-    fail(network,
+    fail(cluster,
          fmt::format(
              "{} groups and {} routers per chassis; expected at least as many routers as groups",
              result.groups.number, result.routers.number));
   }
   const std::array factors = {result.groups.number, result.chassis.number, result.routers.number,
                               result.nodes};
-  result.hosts = product(network, factors);
+  result.hosts = product(cluster, factors);
   // Links to the router and from it; to another router of the chassis and to another chassis, once
   // in each of two groups; and between the groups.
   const int inside = (result.routers.number > 1 ? 1 : 0) + (result.chassis.number > 1 ? 1 : 0);
@@ -141,27 +141,27 @@ Topology dragonfly(const NetworkDescription& network, const Settings& settings) 
 
 struct TopologyRow {
   const char* name;
-  Topology (*read)(const NetworkDescription&, const Settings&);
+  Topology (*read)(const ClusterDescription&, const Settings&);
 };
 constexpr std::initializer_list<TopologyRow> kTopologies = {
     {"star", star}, {"fat_tree", fat_tree}, {"torus", torus}, {"dragonfly", dragonfly}};
 
 }  // namespace
 
-Topology read_topology(const NetworkDescription& network) {
-  const std::string who = fmt::format("network '{}'", printable(network.name));
+Topology read_topology(const ClusterDescription& cluster) {
+  const std::string who = fmt::format("network '{}'", printable(cluster.name));
   std::vector<std::string> known;
   for (const auto& [name, read] : kTopologies) {
     known.emplace_back(name);
-    if (network.topology != name) continue;
-    Topology topology = read(network, network.topology_options.owned_by(who));
-    if (topology.hosts < network.hosts) {
-      fail(network, fmt::format("{} hosts, and 'hosts' says {}; make them agree", topology.hosts,
-                                network.hosts));
+    if (cluster.topology != name) continue;
+    Topology topology = read(cluster, cluster.topology_options.owned_by(who));
+    if (topology.hosts < cluster.hosts) {
+      fail(cluster, fmt::format("{} hosts, and 'hosts' says {}; make them agree", topology.hosts,
+                                cluster.hosts));
     }
     return topology;
   }
-  throw_unknown_name(who + ": topology", network.topology, known);
+  throw_unknown_name(who + ": topology", cluster.topology, known);
 }
 
 }  // namespace d5::simgrid

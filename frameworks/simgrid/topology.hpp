@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 
 namespace d5::simgrid {
 
@@ -43,6 +43,6 @@ struct Topology {
 
 /// Throws: NotFound for an unknown topology or option; ValueError for invalid numbers, or fewer
 /// hosts than the network has.
-[[nodiscard]] Topology read_topology(const NetworkDescription& network);
+[[nodiscard]] Topology read_topology(const ClusterDescription& cluster);
 
 }  // namespace d5::simgrid

@@ -70,7 +70,7 @@ if "prediction" not in _cpp._left_out():
     from d5._predicting import predict as predict
 if "serving" not in _cpp._left_out():
     from d5._client import Client as Client
-if not _typing.TYPE_CHECKING and _cpp._left_out():  # hides missing names from type checkers
+if not _typing.TYPE_CHECKING:  # hides missing names from type checkers
     from d5._left_out import explain as __getattr__
 
 _show_in_notebooks()

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Explains names that d5 lacks because it was built without some optional parts."""
 
-from d5 import _d5
+import sys
+
+from d5 import _d5, _former
 
 
 def explain(name: str) -> object:
     buildings = ", ".join(_d5._left_out())
-    raise AttributeError(f"module 'd5' has no attribute '{name}'; this d5 was built without {buildings}", name=name)
+    module = sys.modules["d5"]
+    if _former.is_former(module, name):
+        return _former.of_module(module, name)
+    without = f"; this d5 was built without {buildings}" if buildings else ""
+    raise AttributeError(f"module 'd5' has no attribute '{name}'{without}", name=name)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from d5 import _d5
+from d5._former import takes_former_keywords
 from d5._on_ranks import at_first, on_ranks
 from d5.errors import TypeError, ValueError
 
@@ -26,10 +27,10 @@ def calibrate(
     least_bytes: int = 64,
     most_bytes: int = 1 << 24,
     wire: str = "",
-) -> _d5.NetworkCalibration:
-    """Fits a network description to measured messages: `d5 network calibrate`.
+) -> _d5.ClusterCalibration:
+    """Fits a cluster description to measured messages: `d5 cluster calibrate`.
 
-    Its `network` is for d5.predict. Sizes and all-reduces that the fit does not use are compared with
+    Its `cluster` is for d5.predict. Sizes and all-reduces that the fit does not use are compared with
     it (`held_out()`, `table()`). Runs between all ranks of a job (mpirun, d5.launch), outside one
     between `ranks` newly started ones of this machine, which should be otherwise idle. `wire`
     ("50us,1GB/s") delays messages, as d5.with_wire does.
@@ -39,7 +40,7 @@ def calibrate(
     return on_ranks("d5.calibrate", job if job > 1 else ranks, _calibrate, name, **sizes)
 
 
-def _calibrate(name: str, group: Any = None, wire: str = "", **sizes: Any) -> _d5.NetworkCalibration:
+def _calibrate(name: str, group: Any = None, wire: str = "", **sizes: Any) -> _d5.ClusterCalibration:
     return _d5._calibrate(name, group=_wired(group, wire), **sizes)
 
 
@@ -47,9 +48,10 @@ def _wired(group: Any, wire: str) -> Any:
     return _d5.with_wire(group or _d5.world(), wire) if wire else group
 
 
+@takes_former_keywords
 def predict(
     profile: _d5.TrainingProfile | os.PathLike[str] | str,
-    network: _d5.NetworkDescription | str | None = None,
+    cluster: _d5.ClusterDescription | str | None = None,
     ranks: Sequence[int] = (),
     batch: int = 0,
     *,
@@ -69,7 +71,7 @@ def predict(
     """Predicts the scaling curve of a training: `d5 predict`. `batch` is per rank, with
     scaling="strong" of all ranks together.
 
-    From a d5.profile, on `network` (a description, its name or file), it simulates each number of
+    From a d5.profile, on `cluster` (a description, its name or file), it simulates each number of
     `ranks`; `strategies` change the plan one after the other: "compute:factor=2".
 
     With measure=[1, 2] it predicts and measures this machine's own ranks. `profile` is then a model
@@ -81,7 +83,7 @@ def predict(
     sample.
 
     `wire` ("50us,1GB/s") models a port of this latency and bandwidth at each rank: it replaces the
-    network, and with `measure` delays messages. The file `trace` receives a few simulated steps, on
+    cluster, and with `measure` delays messages. The file `trace` receives a few simulated steps, on
     the largest of `ranks` up to 16; with `measure` a step on the most ranks, measured above
     predicted. ui.perfetto.dev and d5.Timeline.read open it.
 
@@ -90,20 +92,20 @@ def predict(
     """
     if batch < 1:
         raise ValueError(f"d5.predict: a batch of {batch}; expected 1 or more")
-    modelled = _d5.network_of_wire(wire) if wire else None
+    modelled = _d5.cluster_of_wire(wire) if wire else None
     if not measure:
-        named = _d5.network_description(network) if isinstance(network, str) else network
+        named = _d5.cluster_description(cluster) if isinstance(cluster, str) else cluster
         place = named if named is not None else modelled
         if not isinstance(profile, _d5.TrainingProfile) or place is None or (named is not None and modelled is not None):
-            raise TypeError("d5.predict needs a d5.profile and a network or a wire, or a model and measure=[1, 2]")
+            raise TypeError("d5.predict needs a d5.profile and a cluster or a wire, or a model and measure=[1, 2]")
         chain = strategies.split(",") if isinstance(strategies, str) else list(strategies)
         return _d5._predict(
             profile, place, list(ranks), batch, scheme=scheme, strategies=chain, scaling=scaling, wire=wire, trace=trace
         )
-    if isinstance(profile, _d5.TrainingProfile) or network is not None or ranks or strategies:
+    if isinstance(profile, _d5.TrainingProfile) or cluster is not None or ranks or strategies:
         raise TypeError(
             "d5.predict: measure= trains a model or recipe on this machine as it is; it takes no profile, "
-            "network, ranks or strategies"
+            "cluster, ranks or strategies"
         )
     if launches < 1 or (launches > 1 and _d5.world().size > 1):
         raise ValueError(
@@ -123,8 +125,8 @@ def predict(
         return on_ranks("d5.predict", n, _profile, model, of_rank(n), threads, **how)
 
     @functools.cache
-    def joined(n: int) -> _d5.NetworkDescription:
-        return on_ranks("d5.predict", n, _calibrate, name, wire=wire, repetitions=repetitions).network
+    def joined(n: int) -> _d5.ClusterDescription:
+        return on_ranks("d5.predict", n, _calibrate, name, wire=wire, repetitions=repetitions).cluster
 
     def measured(n: int) -> list[float]:
         return on_ranks("d5.predict", n, _measure, model, of_rank(n), threads, wire=wire, scheme=scheme, **how)

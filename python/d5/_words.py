@@ -14,6 +14,7 @@ import functools
 import re
 from typing import Any, Callable, Iterator
 
+from d5 import _former
 from d5.errors import TypeError
 
 _REFUSED = re.compile("incompatible (function|constructor) arguments")
@@ -74,6 +75,7 @@ def _in_words_of_the_module(parameters: list[_Parameter], arguments: tuple[Any, 
     words = dict(keywords)
     if "framework" in words and "framework" not in named and "frameworks" in named:
         words["frameworks"] = words.pop("framework")
+    words = _former.present_keywords(words, set(named), 2)
     for name, value in words.items():
         if isinstance(value, str) and name in named and _LIST.fullmatch(named[name].kind):
             words[name] = value.split(",")

@@ -30,13 +30,13 @@ std::function<Result(Numbers...)> guarded(
 /// The curve; if `timeline` is given, also a step on the most ranks.
 std::pair<PredictedCurve, std::optional<Timeline>> predict_local(
     const py::typing::Callable<TrainingProfile(int, int)>& profile,
-    const py::typing::Callable<NetworkDescription(int)>& network,
+    const py::typing::Callable<ClusterDescription(int)>& cluster,
     const py::typing::Callable<std::vector<double>(int)>& steps,
     const std::optional<py::typing::Callable<Timeline(int)>>& timeline, std::vector<int> ranks,
     std::int64_t batch, const std::string& scheme, const std::string& scaling,
     const std::string& wire, int launches) {
   LocalRanks here{.profile = guarded(profile),
-                  .network = guarded(network),
+                  .cluster = guarded(cluster),
                   .steps = [steps = guarded(steps)](int ranks, int) { return steps(ranks); },
                   .timeline = {},
                   .launches = launches};
@@ -74,7 +74,7 @@ std::vector<double> measured_steps(const std::string& model, std::int64_t batch,
 
 void bind_local_prediction(py::module_& m) {
   const ProfileOptions usual;
-  m.def("_predict_local", &predict_local, py::arg("profile"), py::arg("network"), py::arg("steps"),
+  m.def("_predict_local", &predict_local, py::arg("profile"), py::arg("cluster"), py::arg("steps"),
         py::arg("timeline"), py::arg("ranks"), py::arg("batch"), py::arg("scheme"),
         py::arg("scaling"), py::arg("wire"), py::arg("launches"),
         "Implements d5.predict with measure=[...].");
@@ -88,13 +88,13 @@ void bind_local_prediction(py::module_& m) {
         "of the job or of a group: a measurement to compare a prediction with. A collective.");
   m.def(
       "predicted_timeline",
-      [](const TrainingProfile& profile, const NetworkDescription& network, int ranks,
+      [](const TrainingProfile& profile, const ClusterDescription& cluster, int ranks,
          std::int64_t batch, const std::string& scheme) {
         const auto training = simulated_training(batch, scheme, "");
         const py::gil_scoped_release released;
-        return predicted_timeline(profile, ranks, network, training);
+        return predicted_timeline(profile, ranks, cluster, training);
       },
-      py::arg("profile"), py::arg("network"), py::arg("ranks"), py::arg("batch"), py::kw_only(),
+      py::arg("profile"), py::arg("cluster"), py::arg("ranks"), py::arg("batch"), py::kw_only(),
       py::arg("scheme") = kRingScheme,
       "Simulates a few steps in virtual time, and returns them as a d5.Timeline: `d5 predict "
       "--trace`.");

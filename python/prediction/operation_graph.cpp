@@ -39,11 +39,11 @@ py::typing::Dict<py::int_, py::object> operations_of(const OperationGraph& graph
 }
 
 OperationGraph training_graph(const TrainingProfile& profile, std::int64_t batch,
-                              std::int64_t ranks, const std::optional<NetworkDescription>& network,
+                              std::int64_t ranks, const std::optional<ClusterDescription>& cluster,
                               const std::string& algorithm) {
   OperationGraph graph =
       data_parallel_graph(profile, {.batch = batch, .ranks = ranks, .algorithm = algorithm});
-  if (network) price(graph, closed_cost(*network));
+  if (cluster) price(graph, closed_cost(*cluster));
   return graph;
 }
 
@@ -99,8 +99,8 @@ void bind_operation_graph(py::module_& m) {
       "read_operation_graph", [](const Path& path) { return read_operation_graph(path); },
       py::arg("path"), "Reads a file that OperationGraph.write wrote (JSON).");
   m.def("training_graph", &training_graph, py::arg("profile"), py::arg("batch"), py::kw_only(),
-        py::arg("ranks") = 1, py::arg("network") = std::nullopt, py::arg("algorithm") = "ring",
-        "A step of data-parallel training on rank 0. Without a network, sums take no time.");
+        py::arg("ranks") = 1, py::arg("cluster") = std::nullopt, py::arg("algorithm") = "ring",
+        "A step of data-parallel training on rank 0. Without a cluster, sums take no time.");
 }
 
 }  // namespace d5::python

@@ -8,7 +8,7 @@ void bind_prediction(py::module_& m) {
   bind_scaling_prediction(m);
   bind_operation_graph(m);
   bind_local_prediction(m);
-  bind_network_calibration(m);
+  bind_cluster_calibration(m);
   bind_simulated_run(m);
   bind_overlap(m);
   bind_overlap_map(m);

@@ -10,7 +10,7 @@ namespace d5::python {
 void bind_training_profile(py::module_& m);
 void bind_scaling_prediction(py::module_& m);
 void bind_local_prediction(py::module_& m);
-void bind_network_calibration(py::module_& m);
+void bind_cluster_calibration(py::module_& m);
 void bind_simulated_run(py::module_& m);
 void bind_operation_graph(py::module_& m);
 void bind_overlap(py::module_& m);
@@ -26,5 +26,8 @@ inline constexpr const char* kRingScheme = "consistent_decentralized:all_reduce=
 [[nodiscard]] SimulatedTrainingOptions simulated_training(std::int64_t batch,
                                                           const std::string& scheme,
                                                           const std::string& wire);
+
+/// Warns with a DeprecationWarning: "FORMER is PRESENT now".
+void warn_of_former_name(const char* former, const char* present);
 
 }  // namespace d5::python

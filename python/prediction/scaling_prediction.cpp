@@ -18,18 +18,18 @@
 namespace d5::python {
 namespace {
 
-PredictedCurve predict_cluster(const TrainingProfile& profile, const NetworkDescription& network,
+PredictedCurve predict_cluster(const TrainingProfile& profile, const ClusterDescription& cluster,
                                std::vector<int> ranks, std::int64_t batch,
                                const std::string& scheme,
                                const std::vector<std::string>& strategies,
                                const std::string& scaling, const std::string& wire,
                                const std::optional<Path>& trace) {
-  PlannedTraining plan{simulated_training(batch, scheme, wire), network};
+  PlannedTraining plan{simulated_training(batch, scheme, wire), cluster};
   PredictedCurve curve;
   curve.model = profile.model;
   curve.framework = profile.framework;
   curve.device = profile.device;
-  curve.network = network.name;
+  curve.cluster = cluster.name;
   for (const std::string& words : strategies) {
     const EntryChoice choice = entry_of_words("prediction strategy", words);
     apply_strategies({&choice, 1}, plan);
@@ -40,48 +40,48 @@ PredictedCurve predict_cluster(const TrainingProfile& profile, const NetworkDesc
   long_call([&](const Interrupt& interrupt) {
     options.interrupt = interrupt;
     if (trace) check_writable(trace->string());
-    curve.points = predict_scaling(profile, plan.network, options);
-    if (trace) write_timeline(predicted_timeline(profile, plan.network, options), trace->string());
+    curve.points = predict_scaling(profile, plan.cluster, options);
+    if (trace) write_timeline(predicted_timeline(profile, plan.cluster, options), trace->string());
   });
   return curve;
 }
 
-void bind_networks(py::module_& m) {
-  py::class_<NetworkDescription>(
-      m, "NetworkDescription", "Description of a cluster's network: figures, each with its source.")
+void bind_clusters(py::module_& m) {
+  py::class_<ClusterDescription>(m, "ClusterDescription",
+                                 "Description of a cluster: figures, each with its source.")
       .def(py::init([](std::string name, double latency, double bandwidth, std::int64_t hosts,
                        const std::string& source) {
-             NetworkDescription network;
-             network.name = std::move(name);
-             network.hosts = hosts;
-             network.latency = {latency, source};
-             network.bandwidth = {bandwidth, source};
-             return parse_network_description(to_yaml(network), network.name);
+             ClusterDescription cluster;
+             cluster.name = std::move(name);
+             cluster.hosts = hosts;
+             cluster.latency = {latency, source};
+             cluster.bandwidth = {bandwidth, source};
+             return parse_cluster_description(to_yaml(cluster), cluster.name);
            }),
            py::arg("name"), py::arg("latency"), py::arg("bandwidth"), py::kw_only(),
            py::arg("hosts") = 1'000'000, py::arg("source") = "given",
            "Latency in s, bandwidth of a host's port in bytes/s.")
-      .def_readonly("name", &NetworkDescription::name)
-      .def_readonly("summary", &NetworkDescription::summary)
+      .def_readonly("name", &ClusterDescription::name)
+      .def_readonly("summary", &ClusterDescription::summary)
       .def_property_readonly("latency",
-                             [](const NetworkDescription& one) { return one.latency.value; })
+                             [](const ClusterDescription& one) { return one.latency.value; })
       .def_property_readonly("bandwidth",
-                             [](const NetworkDescription& one) { return one.bandwidth.value; })
-      .def_property_readonly("most_ranks", &NetworkDescription::most_ranks)
-      .def("yaml", [](const NetworkDescription& one) { return to_yaml(one); })
-      .def(py::pickle([](const NetworkDescription& one) { return to_yaml(one); },
+                             [](const ClusterDescription& one) { return one.bandwidth.value; })
+      .def_property_readonly("most_ranks", &ClusterDescription::most_ranks)
+      .def("yaml", [](const ClusterDescription& one) { return to_yaml(one); })
+      .def(py::pickle([](const ClusterDescription& one) { return to_yaml(one); },
                       [](const std::string& yaml) {
-                        return parse_network_description(yaml, "a pickled network");
+                        return parse_cluster_description(yaml, "a pickled cluster");
                       }))
-      .def("__repr__", [](const NetworkDescription& one) {
-        return fmt::format("<d5.NetworkDescription {}>", printable(one.name));
+      .def("__repr__", [](const ClusterDescription& one) {
+        return fmt::format("<d5.ClusterDescription {}>", printable(one.name));
       });
-  m.def("network_description", &load_network_description, py::arg("name_or_file"),
+  m.def("cluster_description", &load_cluster_description, py::arg("name_or_file"),
         "Loads a built-in description (\"ethernet-10g\"), or a YAML file.");
-  m.def("network_of_wire", &network_of_wire, py::arg("wire"),
-        "Makes a network from \"50us,1GB/s\": a port of this latency and bandwidth at each rank, "
+  m.def("cluster_of_wire", &cluster_of_wire, py::arg("wire"),
+        "Makes a cluster from \"50us,1GB/s\": a port of this latency and bandwidth at each rank, "
         "as d5.with_wire delays messages.");
-  m.def("network_descriptions", &carried_networks);
+  m.def("cluster_descriptions", &carried_clusters);
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ SimulatedTrainingOptions simulated_training(std::int64_t batch, const std::strin
 }
 
 void bind_scaling_prediction(py::module_& m) {
-  bind_networks(m);
+  bind_clusters(m);
   py::class_<PredictedPoint>(m, "PredictedPoint",
                              "Prediction for one number of ranks. Units: s, bytes.")
       .def_readonly("ranks", &PredictedPoint::ranks)
@@ -127,7 +127,14 @@ void bind_scaling_prediction(py::module_& m) {
       .def_readonly("mistrusted", &PredictedPoint::mistrusted);
   py::class_<PredictedCurve>(m, "PredictedCurve", "A scaling curve.")
       .def_readonly("model", &PredictedCurve::model)
-      .def_readonly("network", &PredictedCurve::network)
+      .def_readonly("cluster", &PredictedCurve::cluster)
+      .def_property_readonly(
+          "network",
+          [](const PredictedCurve& curve) {
+            warn_of_former_name("PredictedCurve.network", "PredictedCurve.cluster");
+            return curve.cluster;
+          },
+          "Former name of `cluster`.")
       .def_readonly("strategy", &PredictedCurve::strategy)
       .def_readonly("points", &PredictedCurve::points)
       .def("table", [](const PredictedCurve& curve) { return prediction_table({curve}); })
@@ -136,9 +143,9 @@ void bind_scaling_prediction(py::module_& m) {
            [](const PredictedCurve& curve) { return Measurements(prediction_records({curve})); })
       .def("__repr__", [](const PredictedCurve& curve) {
         return fmt::format("<d5.PredictedCurve {} on {}: {} points>", printable(curve.model),
-                           printable(curve.network), curve.points.size());
+                           printable(curve.cluster), curve.points.size());
       });
-  m.def("_predict", &predict_cluster, py::arg("profile"), py::arg("network"), py::arg("ranks"),
+  m.def("_predict", &predict_cluster, py::arg("profile"), py::arg("cluster"), py::arg("ranks"),
         py::arg("batch"), py::kw_only(),
         py::arg("scheme") = "consistent_decentralized:all_reduce=ring",
         py::arg("strategies") = std::vector<std::string>{}, py::arg("scaling") = "weak",

@@ -71,7 +71,7 @@ Values report_of(const SimulationReport& report) {
   return row;
 }
 
-Values run_work_simulated(int ranks, const NetworkDescription& network, const WorkOfRank& work,
+Values run_work_simulated(int ranks, const ClusterDescription& cluster, const WorkOfRank& work,
                           const std::string& all_reduce, const std::string& model,
                           double most_wall_seconds) {
   std::vector<std::vector<SimulatedStepOfWork>> steps;
@@ -97,7 +97,7 @@ Values run_work_simulated(int ranks, const NetworkDescription& network, const Wo
         do_step(step, *algorithm, rank, *all);
       }
     };
-    report = run_simulated(ranks, network, each, options);
+    report = run_simulated(ranks, cluster, each, options);
   }
   return report_of(report);
 }
@@ -105,7 +105,7 @@ Values run_work_simulated(int ranks, const NetworkDescription& network, const Wo
 }  // namespace
 
 void bind_simulated_run(py::module_& m) {
-  m.def("run_simulated", &run_work_simulated, py::arg("ranks"), py::arg("network"), py::arg("work"),
+  m.def("run_simulated", &run_work_simulated, py::arg("ranks"), py::arg("cluster"), py::arg("work"),
         py::kw_only(), py::arg("all_reduce") = "ring", py::arg("model") = "ports",
         py::arg("most_wall_seconds") = 0.0,
         "Runs simulated ranks in virtual time: work(rank, ranks) returns the steps of each: "

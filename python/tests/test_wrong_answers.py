@@ -157,7 +157,7 @@ def of_modifier(**methods):
             "Wrong: slots gave 'velocity', expected a tuple of names",
         ),
         (
-            lambda folder: d5.run_simulated(2, d5.network_description("ethernet-10g"), returning(None), model="closed"),
+            lambda folder: d5.run_simulated(2, d5.cluster_description("ethernet-10g"), returning(None), model="closed"),
             r"d5.run_simulated: work\(0, 2\) gave None, expected a list",
         ),
         (lambda folder: d5.run_work({"mine": returning(None)}), "the work 'mine' gave None, expected a list of measurements"),

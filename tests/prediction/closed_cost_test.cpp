@@ -9,18 +9,18 @@ namespace d5 {
 namespace {
 
 /// A message takes 1 s and 1 s a byte.
-NetworkDescription plain_network() {
-  NetworkDescription network;
-  network.latency.value = 0.5;
-  network.overhead.value = 0.25;
-  network.bandwidth.value = 1;
-  return network;
+ClusterDescription plain_cluster() {
+  ClusterDescription cluster;
+  cluster.latency.value = 0.5;
+  cluster.overhead.value = 0.25;
+  cluster.bandwidth.value = 1;
+  return cluster;
 }
 
 TEST_CASE("closed forms are those of the messages that a rank takes part in") {
   const auto seconds = [](const char* kind, const char* algorithm, double bytes,
                           std::int64_t ranks) {
-    return closed_seconds(kind, {algorithm, bytes, ranks}, plain_network());
+    return closed_seconds(kind, {algorithm, bytes, ranks}, plain_cluster());
   };
   CHECK(seconds("all_reduce", "ring", 8, 4) == 6 + 12);
   CHECK(seconds("all_reduce", "rabenseifner", 8, 4) == 4 + 12);
@@ -40,10 +40,10 @@ TEST_CASE("closed forms are those of the messages that a rank takes part in") {
 }
 
 TEST_CASE("copies cost nothing where the network names no bandwidth for them") {
-  NetworkDescription network = plain_network();
-  CHECK(copy_seconds(8, network) == 0);
-  network.copy_bandwidth.value = 4;
-  CHECK(copy_seconds(8, network) == 2);
+  ClusterDescription cluster = plain_cluster();
+  CHECK(copy_seconds(8, cluster) == 0);
+  cluster.copy_bandwidth.value = 4;
+  CHECK(copy_seconds(8, cluster) == 2);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "d5/core/tensor/phantom_tensor.hpp"
 #include "d5/level3_distributed/communicator/communicator.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace d5 {
 namespace {
@@ -76,7 +76,7 @@ TEST_CASE("so are a broadcast, an all-gather and a reduce-scatter") {
 
 /// Time of a call on simulated ranks with 4 MB each.
 double seconds_of(int n, const std::function<void(Communicator&, Tensor&)>& call) {
-  return run_simulated(n, simple_network(n),
+  return run_simulated(n, simple_cluster(n),
                        [&](SimulatedRank&, const std::shared_ptr<Communicator>& ranks) {
                          Tensor data = phantom_tensor({DType::float32, {1'000'000}});
                          call(*ranks, data);
@@ -117,7 +117,7 @@ TEST_CASE("a started collective is Open MPI's libnbc's, a blocking one its table
 TEST_CASE("a library's reduce-scatter and broadcasts of data hold what they should") {
   const int n = GENERATE(2, 3, 4, 5, 7);
   run_simulated(
-      n, simple_network(n), [n](SimulatedRank& self, const std::shared_ptr<Communicator>& ranks) {
+      n, simple_cluster(n), [n](SimulatedRank& self, const std::shared_ptr<Communicator>& ranks) {
         Tensor all = Tensor::empty(DType::int64, {n}), mine = Tensor::zeros(DType::int64, {1});
         for (int i = 0; i < n; ++i) all.data<std::int64_t>()[i] = 10 * i + self.rank();
         ranks->start_reduce_scatter(all, mine)->wait();

@@ -24,12 +24,12 @@ TrainingProfile profile_of(int copies) {
   return profile;
 }
 
-NetworkDescription memory(int ranks) {
-  NetworkDescription network;
-  network.name = "memory of " + std::to_string(ranks);
-  network.hosts = 2;
-  network.bandwidth = {1e9, "made up"};
-  return network;
+ClusterDescription memory(int ranks) {
+  ClusterDescription cluster;
+  cluster.name = "memory of " + std::to_string(ranks);
+  cluster.hosts = 2;
+  cluster.bandwidth = {1e9, "made up"};
+  return cluster;
 }
 
 /// Each launch records that it ran, and measures a step.
@@ -39,7 +39,7 @@ LocalRanks noting(std::string& order, int launches, double measured) {
                 order += " p" + std::to_string(copies) + std::to_string(launch);
                 return profile_of(copies);
               },
-          .network =
+          .cluster =
               [&](int ranks) {
                 order += " n" + std::to_string(ranks);
                 return memory(ranks);
@@ -106,7 +106,7 @@ TEST_CASE("what runs here is predicted from as many copies") {
   const PredictedCurve curve = predict_here(here, options);
   CHECK(order == " p11 m11 n2 p21 m21");
   REQUIRE(curve.points.size() == 2);
-  CHECK(curve.network == "memory of 2");
+  CHECK(curve.cluster == "memory of 2");
   CHECK(curve.model == "one piece");
   CHECK(curve.points[0].step == Approx(0.030));
   // Half of a megabyte there and half back.
@@ -128,7 +128,7 @@ TEST_CASE("what runs here is predicted from as many copies") {
 TEST_CASE("a step of the most ranks here is shown above the predicted one") {
   std::string order;
   const LocalRanks here{.profile = [](int copies, int) { return profile_of(copies); },
-                        .network = memory,
+                        .cluster = memory,
                         .steps = {},
                         .timeline =
                             [&](int ranks) {
@@ -159,10 +159,10 @@ TEST_CASE("curves side by side are told apart by what differs between them") {
   options.training.batch = 8;
   PredictedCurve one;
   one.model = "one piece";
-  one.network = "slow";
+  one.cluster = "slow";
   one.points = predict_scaling(profile_of(1), memory(2), options);
   PredictedCurve other = one;
-  other.network = "fast";
+  other.cluster = "fast";
   other.strategy = "compute:factor=2";
   const std::string text = prediction_table({one, other}).to_text(Format::table);
   CHECK_THAT(text, Catch::Contains("slow") && Catch::Contains("compute:factor=2"));

@@ -9,7 +9,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/prediction/networks/simulated_network.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace d5 {
@@ -18,7 +18,7 @@ namespace {
 /// The simplest model: a message arrives after a second.
 class SecondNetwork final : public SimulatedNetwork {
  public:
-  SecondNetwork(const NetworkDescription&, int) {}
+  SecondNetwork(const ClusterDescription&, int) {}
   void start(const SimulatedMessage& message, double now) override {
     under_way_.push_back({message.id, What::sent, now + 1});
     under_way_.push_back({message.id, What::arrived, now + 1});
@@ -43,7 +43,7 @@ TEST_CASE("a framework's network is simulated over by the framework's name") {
   SimulationOptions options;
   options.model = {"seconds"};
   const auto report = run_simulated(
-      2, simple_network(2),
+      2, simple_cluster(2),
       [](SimulatedRank& self, const std::shared_ptr<Communicator>& ranks) {
         Tensor data = Tensor::zeros(DType::float32, {1});
         if (self.rank() == 0) ranks->send(data, 1);

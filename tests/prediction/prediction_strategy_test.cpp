@@ -13,7 +13,7 @@
 #include "d5/prediction/training_graphs/closed_cost.hpp"
 #include "d5/prediction/training_graphs/graph_training.hpp"
 #include "prediction/training/compressor_probe.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace d5 {
 namespace {
@@ -142,20 +142,20 @@ TrainingProfile two_nodes() {
 }
 
 /// 1 GB/s and no latency: a ring of 2 ranks sends a bucket's bytes once.
-NetworkDescription fast_network() {
-  NetworkDescription network = simple_network(64);
-  network.latency.value = 0;
-  return network;
+ClusterDescription fast_cluster() {
+  ClusterDescription cluster = simple_cluster(64);
+  cluster.latency.value = 0;
+  return cluster;
 }
 
 SimulatedTraining trained(const std::vector<EntryChoice>& chain, int ranks = 2) {
   PlannedTraining plan{
       {.batch = 8,
        .scheme = {"consistent_decentralized", {{"all_reduce", "ring"}, {"bucket_bytes", 1}}}},
-      fast_network()};
+      fast_cluster()};
   plan.training.simulation.progress = SimulatedProgressRule::thread;
   apply_strategies(chain, plan);
-  return simulate_training(two_nodes(), ranks, plan.network, plan.training);
+  return simulate_training(two_nodes(), ranks, plan.cluster, plan.training);
 }
 
 TEST_CASE(
@@ -185,12 +185,12 @@ TEST_CASE("graph and simulated ranks agree within 2% where level 3 has the schem
   PlannedTraining plan{
       {.batch = 8,
        .scheme = {"consistent_decentralized", {{"all_reduce", "ring"}, {"bucket_bytes", 1}}}},
-      simple_network(64)};
+      simple_cluster(64)};
   plan.training.simulation.progress = SimulatedProgressRule::thread;
   apply_strategies({&choice, 1}, plan);
-  const double simulated = simulate_training(two_nodes(), n, plan.network, plan.training).step;
+  const double simulated = simulate_training(two_nodes(), n, plan.cluster, plan.training).step;
   const double graph =
-      predict_steady_step(planned_graph(two_nodes(), n, plan.network, plan.training)).seconds;
+      predict_steady_step(planned_graph(two_nodes(), n, plan.cluster, plan.training)).seconds;
   CHECK(graph == Approx(simulated).epsilon(0.02));
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("a compressor's calls, as they are probed, take what they take simulat
   double expected = 0;
   for (const auto& call : cost.calls) {
     const std::string algorithm = call.kind == "all_reduce" && name == "float16" ? "ring" : "mpi";
-    expected += closed_seconds(call.kind, {algorithm, call.share * bytes, n}, simple_network(n));
+    expected += closed_seconds(call.kind, {algorithm, call.share * bytes, n}, simple_cluster(n));
   }
   // Real numbers: what is sent may depend on them. Where ports make messages wait for each other,
   // each to each at once takes longer.
@@ -235,7 +235,7 @@ TEST_CASE("a compressor's calls, as they are probed, take what they take simulat
   options.model = {"closed"};
   const double took =
       run_simulated(
-          n, simple_network(n),
+          n, simple_cluster(n),
           [&](SimulatedRank& self, const std::shared_ptr<Communicator>& ranks) {
             const auto compressor = gradient_compressors().at(name).make();
             const auto ring = all_reduces().at("ring").make();
@@ -251,10 +251,10 @@ TEST_CASE("a compressor's calls, as they are probed, take what they take simulat
 }
 
 TEST_CASE("there is a graph of what the scheme is known to do, and of nothing else") {
-  PlannedTraining plan{{.batch = 8, .scheme = {"stale_synchronous", {}}}, fast_network()};
+  PlannedTraining plan{{.batch = 8, .scheme = {"stale_synchronous", {}}}, fast_cluster()};
   const EntryChoice priority{"priority", {}};
   apply_strategies({&priority, 1}, plan);
-  CHECK_THROWS_AS(simulate_training(two_nodes(), 2, plan.network, plan.training), Unsupported);
+  CHECK_THROWS_AS(simulate_training(two_nodes(), 2, plan.cluster, plan.training), Unsupported);
 }
 
 }  // namespace

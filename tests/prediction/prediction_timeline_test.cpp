@@ -24,12 +24,12 @@ TrainingProfile one_piece() {
 }
 
 /// At 1 GB/s.
-NetworkDescription made_up() {
-  NetworkDescription network;
-  network.name = "made up";
-  network.hosts = 32;
-  network.bandwidth = {1e9, "made up"};
-  return network;
+ClusterDescription made_up() {
+  ClusterDescription cluster;
+  cluster.name = "made up";
+  cluster.hosts = 32;
+  cluster.bandwidth = {1e9, "made up"};
+  return cluster;
 }
 
 Timeline two_ranks() { return predicted_timeline(one_piece(), 2, made_up(), {.batch = 8}); }

@@ -78,11 +78,11 @@ TEST_CASE("a step of several launches is that of the launches in the middle, eac
 TEST_CASE("the interval of a prediction knows how launches differ") {
   const std::vector<TrainingProfile> launches = {even_launch(1, 40), even_launch(1.1, 40),
                                                  even_launch(1.3, 40)};
-  NetworkDescription network;
-  network.bandwidth.value = 1;  // a rank alone uses none
+  ClusterDescription cluster;
+  cluster.bandwidth.value = 1;  // a rank alone uses none
   ScalingPredictionOptions options{.ranks = {1}};
   options.training.batch = 8;
-  const PredictedPoint point = predict_scaling(joined_launches(launches), network, options).front();
+  const PredictedPoint point = predict_scaling(joined_launches(launches), cluster, options).front();
   // Student's t for two degrees of freedom is 4.3027, of the logarithms' standard error.
   const double mean = (std::log(1.1) + std::log(1.3)) / 3;
   const auto squared = [&](double time) { return std::pow(std::log(time) - mean, 2); };

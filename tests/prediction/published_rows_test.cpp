@@ -9,7 +9,7 @@
 
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/core/files/carried_file.hpp"
-#include "d5/prediction/calibration/network_calibration.hpp"
+#include "d5/prediction/calibration/cluster_calibration.hpp"
 #include "d5/prediction/profile/profile_from_cost.hpp"
 #include "d5/prediction/training_graphs/closed_cost.hpp"
 #include "d5/prediction/training_graphs/training_graph.hpp"
@@ -50,14 +50,14 @@ PublishedRow published(const std::string& what, const std::string& of, std::int6
 
 /// A ring's all-reduce takes t = 2(n-1) (latency + bytes / n / bandwidth): what fits its rounds
 /// best.
-NetworkDescription fitted_network() {
+ClusterDescription fitted_cluster() {
   std::vector<TimedMessage> rounds;
   for (const auto& row : published_rows()) {
     if (row.what != "all_reduce") continue;
     rounds.push_back({std::llround(std::stod(row.of) / static_cast<double>(row.nodes)),
                       row.measured / static_cast<double>(2 * (row.nodes - 1))});
   }
-  return fit_network(rounds, "fitted", "fitted");
+  return fit_cluster(rounds, "fitted", "fitted");
 }
 
 TrainingProfile profile_of(const std::string& model) {
@@ -77,14 +77,14 @@ OperationGraph step_graph(const TrainingProfile& profile, std::int64_t nodes) {
                                        .negotiation_bytes = 8});
 }
 
-StepPrediction predicted(OperationGraph graph, const NetworkDescription& network) {
-  price(graph, closed_cost(network));
+StepPrediction predicted(OperationGraph graph, const ClusterDescription& cluster) {
+  price(graph, closed_cost(cluster));
   return predict_step(graph);
 }
 
 StepPrediction predicted(const TrainingProfile& profile, std::int64_t nodes,
-                         const NetworkDescription& network) {
-  return predicted(step_graph(profile, nodes), network);
+                         const ClusterDescription& cluster) {
+  return predicted(step_graph(profile, nodes), cluster);
 }
 
 /// Two bits an element in place of 32, which have no sum on their way: every rank gathers those of
@@ -100,15 +100,15 @@ OperationGraph ternary(OperationGraph graph) {
 }
 
 /// The copy bandwidth with which VGG-13 on 4 nodes takes as long as it did.
-NetworkDescription with_fitted_copies(NetworkDescription network, const TrainingProfile& vgg) {
+ClusterDescription with_fitted_copies(ClusterDescription cluster, const TrainingProfile& vgg) {
   const double measured = published("iteration", "vgg-13", 4).measured;
   double low = 1e8, high = 1e12;
   for (int i = 0; i < 100; ++i) {
     const double middle = std::sqrt(low * high);
-    network.copy_bandwidth = {middle, "fitted"};
-    (predicted(vgg, 4, network).seconds > measured ? low : high) = middle;
+    cluster.copy_bandwidth = {middle, "fitted"};
+    (predicted(vgg, 4, cluster).seconds > measured ? low : high) = middle;
   }
-  return network;
+  return cluster;
 }
 
 TEST_CASE("VGG-13 is the model of the published rows") {
@@ -122,14 +122,14 @@ TEST_CASE("VGG-13 is the model of the published rows") {
 
 TEST_CASE("VGG-13 on 8 and 12 nodes is predicted within 1% of what was measured") {
   const TrainingProfile vgg = profile_of("vgg-13");
-  const NetworkDescription network = with_fitted_copies(fitted_network(), vgg);
+  const ClusterDescription cluster = with_fitted_copies(fitted_cluster(), vgg);
   fmt::print("fitted: latency {:.1f} us, bandwidth {:.0f} MB/s, copies {:.0f} MB/s\n",
-             network.latency.value * 1e6, network.bandwidth.value * 1e-6,
-             network.copy_bandwidth.value * 1e-6);
-  CHECK(predicted(vgg, 4, network).seconds == Approx(1.307).epsilon(1e-6));  // fitted to it
+             cluster.latency.value * 1e6, cluster.bandwidth.value * 1e-6,
+             cluster.copy_bandwidth.value * 1e-6);
+  CHECK(predicted(vgg, 4, cluster).seconds == Approx(1.307).epsilon(1e-6));  // fitted to it
   for (const std::int64_t nodes : {8, 12}) {
     const PublishedRow row = published("iteration", "vgg-13", nodes);
-    const StepPrediction step = predicted(vgg, nodes, network);
+    const StepPrediction step = predicted(vgg, nodes, cluster);
     fmt::print(
         "vgg-13 on {} nodes: predicted {:.3f} s, measured {:.3f} ({:+.2f}%), theirs {:+.2f}%, "
         "alpha {:.3f} (theirs {:.3f})\n",
@@ -142,11 +142,11 @@ TEST_CASE("VGG-13 on 8 and 12 nodes is predicted within 1% of what was measured"
 
 TEST_CASE("the network fitted to VGG-13 predicts ResNet-50, and both beyond what was measured") {
   const TrainingProfile vgg = profile_of("vgg-13"), resnet = profile_of("resnet-50");
-  const NetworkDescription network = with_fitted_copies(fitted_network(), vgg);
+  const ClusterDescription cluster = with_fitted_copies(fitted_cluster(), vgg);
   double last_alpha = 2, last_gain = INFINITY;
   for (const std::int64_t nodes : {1, 4, 8, 12, 16, 32, 64, 128}) {
-    const StepPrediction small = predicted(resnet, nodes, network),
-                         large = predicted(vgg, nodes, network);
+    const StepPrediction small = predicted(resnet, nodes, cluster),
+                         large = predicted(vgg, nodes, cluster);
     const double rate = 6.262 * double(nodes) * small.alpha;
     fmt::print(
         "{:3} nodes: resnet-50 {:.3f} s, {:.2f} batches/s, alpha {:.3f}; vgg-13 {:.3f} s, "
@@ -157,7 +157,7 @@ TEST_CASE("the network fitted to VGG-13 predicts ResNet-50, and both beyond what
     if (nodes >= 4) {
       // As in the paper: a ring sends data twice, the all-gather n - 1 times.
       const double gain =
-          large.seconds / predicted(ternary(step_graph(vgg, nodes)), network).seconds;
+          large.seconds / predicted(ternary(step_graph(vgg, nodes)), cluster).seconds;
       fmt::print("{:10} ternary gradients train vgg-13 {:.2f} times as fast\n", "", gain);
       CHECK(gain < last_gain);
       last_gain = gain;

@@ -8,7 +8,7 @@
 #include "d5/core/tensor/phantom_tensor.hpp"
 #include "d5/level3_distributed/collectives/collective.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace d5 {
 namespace {
@@ -17,18 +17,18 @@ using Ranks = std::shared_ptr<Communicator>;
 
 double seconds_of(int n, const SimulationOptions& options,
                   const std::function<void(SimulatedRank&, const Ranks&)>& function) {
-  return run_simulated(n, simple_network(n), function, options).seconds;
+  return run_simulated(n, simple_cluster(n), function, options).seconds;
 }
 
-double seconds_of(const NetworkDescription& network, int n,
+double seconds_of(const ClusterDescription& cluster, int n,
                   const std::function<void(SimulatedRank&, const Ranks&)>& function) {
-  return run_simulated(n, network, function).seconds;
+  return run_simulated(n, cluster, function).seconds;
 }
 
-NetworkDescription two_ranks_a_host(int n) {
-  NetworkDescription network = simple_network(n / 2);
-  network.ranks_per_host = 2;
-  return network;
+ClusterDescription two_ranks_a_host(int n) {
+  ClusterDescription cluster = simple_cluster(n / 2);
+  cluster.ranks_per_host = 2;
+  return cluster;
 }
 
 TEST_CASE("the ring takes 2(n - 1)/n S/B + 2(n - 1) L, phantoms as well as data") {
@@ -96,9 +96,9 @@ TEST_CASE("phantoms pass through every collective, and nobody touches them") {
     const Settings settings =
         name == "with_resources" ? Settings{{"of", "ring"}} : Settings{};  // threads by itself
     CAPTURE(name);
-    NetworkDescription network = memory_network(n);
-    if (name == "hierarchical") network = two_ranks_a_host(n);
-    CHECK(seconds_of(network, n, [&](SimulatedRank&, const Ranks& ranks) {
+    ClusterDescription cluster = memory_cluster(n);
+    if (name == "hierarchical") cluster = two_ranks_a_host(n);
+    CHECK(seconds_of(cluster, n, [&](SimulatedRank&, const Ranks& ranks) {
             Tensor data = phantom_tensor({DType::float32, {12'000}});
             const auto one = all_reduces().at(name).make(settings);
             one->start(*ranks, data)->wait();
@@ -132,7 +132,7 @@ TEST_CASE("phantoms pass through every collective, and nobody touches them") {
 
 TEST_CASE("the same simulation takes the same virtual time to the bit") {
   const auto once = [] {
-    return run_simulated(7, simple_network(7), [](SimulatedRank& rank, const Ranks& ranks) {
+    return run_simulated(7, simple_cluster(7), [](SimulatedRank& rank, const Ranks& ranks) {
       Tensor data = phantom_tensor({DType::float32, {100'000}});
       rank.spend(1e-5 * (rank.rank() * 5 % 7));
       ranks->all_reduce(data);

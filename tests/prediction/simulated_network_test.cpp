@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "d5/core/errors/error.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace d5 {
 namespace {
@@ -34,13 +34,13 @@ std::map<std::int64_t, MessageTimes> all_times(SimulatedNetwork& network) {
 }
 
 std::shared_ptr<SimulatedNetwork> network_of(const std::string& model,
-                                             const NetworkDescription& description, int ranks) {
+                                             const ClusterDescription& description, int ranks) {
   return simulated_networks().at(model).make(description, ranks);
 }
 
 TEST_CASE("a message alone takes latency + bytes / bandwidth in every network") {
   const std::string model = GENERATE("closed", "ports");
-  const auto network = network_of(model, simple_network(4), 4);
+  const auto network = network_of(model, simple_cluster(4), 4);
   network->start({.id = 5, .from = 3, .to = 1, .bytes = 2000}, 1);
   const auto times = all_times(*network);
   CHECK(times.at(5).sent == Approx(1 + 2e-6).epsilon(1e-12));
@@ -48,7 +48,7 @@ TEST_CASE("a message alone takes latency + bytes / bandwidth in every network") 
 }
 
 TEST_CASE("a message's size decides by which figures it goes") {
-  NetworkDescription network = simple_network(2);
+  ClusterDescription network = simple_cluster(2);
   network.segments = {{1000, 70e-6, 2e9, "test"}};
   for (const char* name : {"closed", "ports"}) {
     const auto seconds = [&](std::int64_t bytes) {
@@ -70,7 +70,7 @@ TEST_CASE("a message's size decides by which figures it goes") {
 }
 
 TEST_CASE("closed knows no contention") {
-  const auto network = network_of("closed", simple_network(3), 3);
+  const auto network = network_of("closed", simple_cluster(3), 3);
   network->start({.id = 0, .from = 0, .to = 2, .bytes = 1000}, 0);
   network->start({.id = 1, .from = 1, .to = 2, .bytes = 1000}, 0);
   network->start({.id = 2, .from = 0, .to = 1, .bytes = 1000}, 0);
@@ -80,7 +80,7 @@ TEST_CASE("closed knows no contention") {
 }
 
 TEST_CASE("a port passes one message after the other, at the sender and at the receiver") {
-  const auto network = network_of("ports", simple_network(4), 4);
+  const auto network = network_of("ports", simple_cluster(4), 4);
   const double takes = 1e-3, latency = 50e-6;  // seconds for 1 MB
   SECTION("two of one sender") {
     network->start({.id = 0, .from = 0, .to = 1, .bytes = 1'000'000}, 0);
@@ -108,7 +108,7 @@ TEST_CASE("a port passes one message after the other, at the sender and at the r
 }
 
 TEST_CASE("ranks of one host share its port, and talk in memory") {
-  NetworkDescription description = simple_network(2);
+  ClusterDescription description = simple_cluster(2);
   description.ranks_per_host = 2;
   description.host_latency = {1e-6, "test"};
   description.host_bandwidth = {10e9, "test"};
@@ -123,7 +123,7 @@ TEST_CASE("ranks of one host share its port, and talk in memory") {
 }
 
 TEST_CASE("a network goes no further than it is asked to") {
-  const auto network = network_of(GENERATE("closed", "ports"), simple_network(2), 2);
+  const auto network = network_of(GENERATE("closed", "ports"), simple_cluster(2), 2);
   network->start({.id = 0, .from = 0, .to = 1, .bytes = 1'000'000}, 0);
   std::vector<SimulatedNetwork::Change> changes;
   CHECK_FALSE(network->advance(0.9e-3, changes));
@@ -134,8 +134,8 @@ TEST_CASE("a network goes no further than it is asked to") {
 }
 
 TEST_CASE("more ranks than a network has places for are refused") {
-  CHECK_THROWS_AS(network_of("closed", simple_network(2), 3), ValueError);
-  CHECK_THROWS_AS(network_of("ports", simple_network(2), 0), ValueError);
+  CHECK_THROWS_AS(network_of("closed", simple_cluster(2), 3), ValueError);
+  CHECK_THROWS_AS(network_of("ports", simple_cluster(2), 0), ValueError);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "d5/prediction/simulation/simulated_run.hpp"
 #include "d5/prediction/simulation/timed_optimizer.hpp"
 #include "prediction/networks/fluid_share.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace d5 {
 namespace {
@@ -22,13 +22,13 @@ namespace {
 using Ranks = std::shared_ptr<Communicator>;
 
 /// The slowest rank's all-reduce by node_memory, when all have made their memory.
-double node_memory_seconds(int n, std::int64_t bytes, const NetworkDescription& network,
+double node_memory_seconds(int n, std::int64_t bytes, const ClusterDescription& cluster,
                            const RankRates& rates) {
   double slowest = 0;
   SimulationOptions options;
   options.rates = rates;
   (void)run_simulated(
-      n, network,
+      n, cluster,
       [&](SimulatedRank& rank, const Ranks& ranks) {
         const auto all_reduce = all_reduces().at("node_memory").make();
         Tensor data = phantom_tensor({DType::float32, {bytes / 4}});
@@ -52,15 +52,15 @@ TEST_CASE("a chunk through a node's memory is written, summed, written and read"
     const double part = bytes / n;
     // Ranks from 2 on sum in their slot: they copy rank 0's part there, and add as many as others.
     const double copies = n == 2 ? 3 * part : 2 * (n - 1) * part + 2 * part;
-    CHECK(node_memory_seconds(n, std::int64_t(bytes), memory_network(n), rates) ==
+    CHECK(node_memory_seconds(n, std::int64_t(bytes), memory_cluster(n), rates) ==
           Approx(copies / 4e9 + (n - 1) * part / 2e9).epsilon(kTimeRounding));
   }
 }
 
 TEST_CASE("ranks signal each other what is written, and what is summed") {
-  NetworkDescription network = memory_network(2);
-  network.signal = {1e-6, "test"};
-  const double took = node_memory_seconds(2, 4096, network, {});
+  ClusterDescription cluster = memory_cluster(2);
+  cluster.signal = {1e-6, "test"};
+  const double took = node_memory_seconds(2, 4096, cluster, {});
   CHECK(took >= 2e-6 * (1 - kTimeRounding));
   CHECK(took <= 4e-6 * (1 + kTimeRounding));  // each looked just before the signal
 }
@@ -69,7 +69,7 @@ TEST_CASE("chunks follow each other through a node's memory") {
   const RankRates rates{.shared_bandwidth = 4e9};
   const std::int64_t bytes = 10 << 20;
   // Each of two ranks writes a half, writes its sum and reads a half: nobody waits for long.
-  CHECK(node_memory_seconds(2, bytes, memory_network(2), rates) ==
+  CHECK(node_memory_seconds(2, bytes, memory_cluster(2), rates) ==
         Approx(1.5 * double(bytes) / 4e9).epsilon(1e-6));
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("ranks of a node that sum at once are slower than one alone") {
   const auto took = [&](int busy) {
     double slowest = 0;
     (void)run_simulated(
-        4, memory_network(4),
+        4, memory_cluster(4),
         [&](SimulatedRank& rank, const Ranks& ranks) {
           if (rank.rank() >= busy) return;
           Tensor into = phantom_tensor({DType::float32, {250'000}});
@@ -112,7 +112,7 @@ TEST_CASE("ranks that share no memory sum as fast as they were measured, all at 
   SimulationOptions options;
   options.rates = {.reduce_bandwidth = 1e9, .ranks = 4, .alone = 2};
   const auto report = run_simulated(
-      4, simple_network(4),
+      4, simple_cluster(4),
       [&](SimulatedRank&, const Ranks& ranks) {
         Tensor into = phantom_tensor({DType::float32, {250'000}});
         ranks->reduce_local(into, into);
@@ -122,11 +122,11 @@ TEST_CASE("ranks that share no memory sum as fast as they were measured, all at 
 }
 
 TEST_CASE("messages of all ranks at once share the medium, and one alone has it") {
-  NetworkDescription network = memory_network(3);
-  network.medium_share = {0.5, "test"};
+  ClusterDescription cluster = memory_cluster(3);
+  cluster.medium_share = {0.5, "test"};
   const auto took = [&](int senders) {
     double slowest = 0;
-    (void)run_simulated(3, network, [&](SimulatedRank& rank, const Ranks& ranks) {
+    (void)run_simulated(3, cluster, [&](SimulatedRank& rank, const Ranks& ranks) {
       const int n = ranks->size();
       Tensor data = phantom_tensor({DType::float32, {1000}});  // eager
       if (rank.rank() < senders) ranks->send(data, (rank.rank() + 1) % n);
@@ -143,9 +143,9 @@ TEST_CASE("messages of all ranks at once share the medium, and one alone has it"
 }
 
 TEST_CASE("a rank's messages follow each other through a medium") {
-  NetworkDescription network = memory_network(2);
-  network.medium_share = {0.5, "test"};
-  const auto report = run_simulated(2, network, [&](SimulatedRank& rank, const Ranks& ranks) {
+  ClusterDescription cluster = memory_cluster(2);
+  cluster.medium_share = {0.5, "test"};
+  const auto report = run_simulated(2, cluster, [&](SimulatedRank& rank, const Ranks& ranks) {
     Tensor data = phantom_tensor({DType::float32, {1000}});
     std::vector<std::unique_ptr<Request>> calls;
     for (int i = 0; i < 3; ++i) {
@@ -167,7 +167,7 @@ TEST_CASE("training over a node's memory is simulated, moved on by polls or by a
       options.progress = progress;
       options.rates.copy_bandwidth = 1e9;
       (void)run_simulated(
-          4, memory_network(4),
+          4, memory_cluster(4),
           [&](SimulatedRank& rank, const Ranks& ranks) {
             const auto scheme = distributed_optimizers()
                                     .at("consistent_decentralized")
@@ -185,7 +185,7 @@ TEST_CASE("training over a node's memory is simulated, moved on by polls or by a
 }
 
 TEST_CASE("what writes memory with no message and no copy is not simulated") {
-  (void)run_simulated(2, memory_network(2), [](SimulatedRank& rank, const Ranks& ranks) {
+  (void)run_simulated(2, memory_cluster(2), [](SimulatedRank& rank, const Ranks& ranks) {
     const TimedStep times{.forward = 1e-3, .gradients = {{"a", 1000, 1e-3, 1e-4}}};
     for (const char* name : {"hogwild", "asynchronous_neighbors"}) {
       CAPTURE(name);

@@ -15,7 +15,7 @@
 #include "d5/core/tensor/phantom_tensor.hpp"
 #include "d5/core/trace/trace.hpp"
 #include "d5/level3_distributed/collectives/collective.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace d5 {
 namespace {
@@ -26,7 +26,7 @@ TEST_CASE("a message takes latency + bytes / bandwidth, and brings its elements"
   SimulationOptions options;
   options.model = {GENERATE("closed", "ports")};
   const auto report = run_simulated(
-      2, simple_network(2),
+      2, simple_cluster(2),
       [](SimulatedRank& rank, const Ranks& ranks) {
         Tensor data = Tensor::vector<float>({1, 2, 3, 4});
         if (rank.rank() == 0) {
@@ -46,9 +46,9 @@ TEST_CASE("a message takes latency + bytes / bandwidth, and brings its elements"
 }
 
 TEST_CASE("CPU overhead of a message is charged at each end") {
-  NetworkDescription network = simple_network(2);
-  network.overhead = {2e-6, "test"};
-  (void)run_simulated(2, network, [](SimulatedRank& rank, const Ranks& ranks) {
+  ClusterDescription cluster = simple_cluster(2);
+  cluster.overhead = {2e-6, "test"};
+  (void)run_simulated(2, cluster, [](SimulatedRank& rank, const Ranks& ranks) {
     Tensor data = Tensor::zeros(DType::uint8, {0});
     if (rank.rank() == 0) {
       ranks->send(data, 1);
@@ -60,10 +60,10 @@ TEST_CASE("CPU overhead of a message is charged at each end") {
 }
 
 TEST_CASE("CPU overhead of a message's bytes passes beside the network") {
-  NetworkDescription network = simple_network(2);  // 1 GB/s: a megabyte in a millisecond
-  network.end_bandwidth = {4e9, "test"};
+  ClusterDescription cluster = simple_cluster(2);  // 1 GB/s: a megabyte in a millisecond
+  cluster.end_bandwidth = {4e9, "test"};
   const bool comes_late = GENERATE(false, true);
-  (void)run_simulated(2, network, [&](SimulatedRank& rank, const Ranks& ranks) {
+  (void)run_simulated(2, cluster, [&](SimulatedRank& rank, const Ranks& ranks) {
     const Tensor data = phantom_tensor({DType::uint8, {1'000'000}});
     if (rank.rank() == 0) {
       const auto sent = ranks->start_send(data, 1);
@@ -85,7 +85,7 @@ TEST_CASE("a long message begins when its receive is posted, a short one when it
   const auto [bytes, arrives] =
       GENERATE(table<std::int64_t, double>({{1000, 1.0},  // it is there already
                                             {1'000'000, 1 + 1e-3 + 50e-6}}));
-  (void)run_simulated(2, simple_network(2), [&](SimulatedRank& rank, const Ranks& ranks) {
+  (void)run_simulated(2, simple_cluster(2), [&](SimulatedRank& rank, const Ranks& ranks) {
     Tensor data = Tensor::zeros(DType::uint8, {bytes});
     if (rank.rank() == 0) return ranks->send(data, 1);
     rank.spend(1);
@@ -95,7 +95,7 @@ TEST_CASE("a long message begins when its receive is posted, a short one when it
 }
 
 TEST_CASE("messages of two ranks arrive in the order in which they were sent") {
-  (void)run_simulated(2, simple_network(2), [](SimulatedRank& rank, const Ranks& ranks) {
+  (void)run_simulated(2, simple_cluster(2), [](SimulatedRank& rank, const Ranks& ranks) {
     Tensor first = Tensor::vector<float>({1}), second = Tensor::vector<float>({2});
     if (rank.rank() == 0) {
       ranks->send(first, 1);
@@ -113,7 +113,7 @@ TEST_CASE("messages of two ranks arrive in the order in which they were sent") {
 }
 
 TEST_CASE("a started call goes on while its rank computes") {
-  (void)run_simulated(2, simple_network(2), [](SimulatedRank& rank, const Ranks& ranks) {
+  (void)run_simulated(2, simple_cluster(2), [](SimulatedRank& rank, const Ranks& ranks) {
     Tensor data = Tensor::zeros(DType::uint8, {1'000'000});
     const int other = 1 - rank.rank();
     auto call =
@@ -131,8 +131,8 @@ TEST_CASE("a deadlock names ranks, times and calls") {
     Tensor data = Tensor::zeros(DType::float32, {3});
     ranks->receive(data, 1 - rank.rank(), 7);
   };
-  CHECK_THROWS_AS(run_simulated(2, simple_network(2), both_receive), CommunicationError);
-  CHECK_THROWS_WITH(run_simulated(2, simple_network(2), both_receive),
+  CHECK_THROWS_AS(run_simulated(2, simple_cluster(2), both_receive), CommunicationError);
+  CHECK_THROWS_WITH(run_simulated(2, simple_cluster(2), both_receive),
                     Catch::Contains("2 of 2 wait") &&
                         Catch::Contains("rank 0 since 0.5 s in receive of 12 bytes from rank 1, "
                                         "tag 7") &&
@@ -140,7 +140,7 @@ TEST_CASE("a deadlock names ranks, times and calls") {
 }
 
 TEST_CASE("a collective that a rank leaves out is a deadlock, reported by its name") {
-  CHECK_THROWS_WITH(run_simulated(3, simple_network(3),
+  CHECK_THROWS_WITH(run_simulated(3, simple_cluster(3),
                                   [](SimulatedRank& rank, const Ranks& ranks) {
                                     Tensor data = Tensor::zeros(DType::float32, {3});
                                     if (rank.rank() != 1) ranks->all_reduce(data);
@@ -154,7 +154,7 @@ TEST_CASE("an exception of a rank ends the simulation, and all others unwind") {
     ~Counted() { ++count; }
   };
   int unwound = 0;
-  CHECK_THROWS_WITH(run_simulated(3, simple_network(3),
+  CHECK_THROWS_WITH(run_simulated(3, simple_cluster(3),
                                   [&](SimulatedRank& rank, const Ranks& ranks) {
                                     const Counted counted{unwound};
                                     Tensor data = Tensor::zeros(DType::float32, {3});
@@ -172,7 +172,7 @@ TEST_CASE("a rank may wait while it handles an exception, or one unwinds") {
     Tensor data;
     ~SendsLast() { ranks.send(data, 1 - ranks.rank(), 1); }
   };
-  (void)run_simulated(2, simple_network(2), [](SimulatedRank& rank, const Ranks& ranks) {
+  (void)run_simulated(2, simple_cluster(2), [](SimulatedRank& rank, const Ranks& ranks) {
     const std::string own = "of rank " + std::to_string(rank.rank());
     Tensor data = Tensor::zeros(DType::float32, {1});
     try {
@@ -192,7 +192,7 @@ TEST_CASE("a rank may wait while it handles an exception, or one unwinds") {
 }
 
 TEST_CASE("groups talk apart, and count in the communicator that they are of") {
-  (void)run_simulated(5, simple_network(5), [](SimulatedRank& rank, const Ranks& ranks) {
+  (void)run_simulated(5, simple_cluster(5), [](SimulatedRank& rank, const Ranks& ranks) {
     const auto group = ranks->split(rank.rank() % 2, -rank.rank());
     CHECK(group->size() == (rank.rank() % 2 == 0 ? 3 : 2));
     Tensor sum = Tensor::scalar<float>(float(rank.rank()));
@@ -207,7 +207,7 @@ TEST_CASE("groups talk apart, and count in the communicator that they are of") {
 TEST_CASE("every collective of the transport gives what it promises") {
   const int n = GENERATE(1, 2, 3, 4, 7, 8);
   const std::int64_t each = GENERATE(1, 3, 5000, 200'000);
-  (void)run_simulated(n, simple_network(n), [&](SimulatedRank&, const Ranks& ranks) {
+  (void)run_simulated(n, simple_cluster(n), [&](SimulatedRank&, const Ranks& ranks) {
     const int me = ranks->rank();
     const auto filled = [&](std::int64_t elements, float value) {
       return Tensor::vector(std::vector<float>(static_cast<std::size_t>(elements), value));
@@ -244,7 +244,7 @@ TEST_CASE("every collective of the transport gives what it promises") {
 }
 
 TEST_CASE("started collectives may be waited for in different orders") {
-  (void)run_simulated(4, simple_network(4), [](SimulatedRank& rank, const Ranks& ranks) {
+  (void)run_simulated(4, simple_cluster(4), [](SimulatedRank& rank, const Ranks& ranks) {
     Tensor a = Tensor::scalar<float>(1), b = Tensor::zeros(DType::float32, {100'000});
     auto first = ranks->start_all_reduce(a);
     auto second = ranks->start_all_reduce(b);
@@ -269,7 +269,7 @@ TEST_CASE("a simulation above its budget of time stops with what it has") {
   SimulationOptions options;
   options.most_wall_seconds = 1e-9;
   const auto report = run_simulated(
-      2, simple_network(2),
+      2, simple_cluster(2),
       [](SimulatedRank& rank, const Ranks& ranks) {
         for (;;) {
           rank.spend(1);
@@ -283,7 +283,7 @@ TEST_CASE("a simulation above its budget of time stops with what it has") {
 
 TEST_CASE("spans of ranks lie on lanes of their own, in virtual time") {
   Trace::start();
-  (void)run_simulated(2, simple_network(2), [](SimulatedRank& rank, const Ranks& ranks) {
+  (void)run_simulated(2, simple_cluster(2), [](SimulatedRank& rank, const Ranks& ranks) {
     const Span outer("test", "outer");
     rank.spend(1 + rank.rank());
     ranks->barrier();
@@ -310,7 +310,7 @@ TEST_CASE("spans of ranks lie on lanes of their own, in virtual time") {
 }
 
 TEST_CASE("metrics' clock is the rank's own") {
-  (void)run_simulated(1, simple_network(1), [](SimulatedRank& rank, const Ranks&) {
+  (void)run_simulated(1, simple_cluster(1), [](SimulatedRank& rank, const Ranks&) {
     const double begin = now_seconds();
     rank.spend(3);
     CHECK(now_seconds() - begin == 3);
@@ -319,18 +319,18 @@ TEST_CASE("metrics' clock is the rank's own") {
 
 TEST_CASE("bad numbers of ranks are refused") {
   const auto nothing = [](SimulatedRank&, const Ranks&) {};
-  CHECK_THROWS_AS(run_simulated(0, simple_network(2), nothing), ValueError);
-  CHECK_THROWS_AS(run_simulated(-1, simple_network(2), nothing), ValueError);
-  CHECK_THROWS_WITH(run_simulated(3, simple_network(2), nothing),
+  CHECK_THROWS_AS(run_simulated(0, simple_cluster(2), nothing), ValueError);
+  CHECK_THROWS_AS(run_simulated(-1, simple_cluster(2), nothing), ValueError);
+  CHECK_THROWS_WITH(run_simulated(3, simple_cluster(2), nothing),
                     Catch::Contains("has room for 2 ranks") && Catch::Contains("raise 'hosts'"));
-  CHECK_THROWS_AS(run_simulated(1, simple_network(1),
+  CHECK_THROWS_AS(run_simulated(1, simple_cluster(1),
                                 [](SimulatedRank& rank, const Ranks&) { rank.spend(-1); }),
                   ValueError);
 }
 
 TEST_CASE("a communicator outlives its simulation, and says so") {
   Ranks kept;
-  (void)run_simulated(1, simple_network(1),
+  (void)run_simulated(1, simple_cluster(1),
                       [&](SimulatedRank&, const Ranks& ranks) { kept = ranks; });
   CHECK_THROWS_WITH(kept->barrier(), Catch::Contains("has ended"));
 }

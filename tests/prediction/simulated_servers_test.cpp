@@ -12,7 +12,7 @@
 #include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace d5 {
 namespace {
@@ -26,7 +26,7 @@ struct Ended {
 Ended trained_on_simulated_ranks(const std::string& name, int n) {
   Ended ended{std::vector<double>(std::size_t(n)), {}};
   const auto report = run_simulated(
-      n, simple_network(n), [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& ranks) {
+      n, simple_cluster(n), [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& ranks) {
         const auto column = [](double value) {
           return Tensor::of<double>({8, 1}, std::vector<double>(8, value));
         };

@@ -28,13 +28,13 @@ TrainingProfile three_pieces() {
 }
 
 /// 1 GB/s, no latency, a port a rank.
-NetworkDescription fast_ports() {
-  NetworkDescription network;
-  network.name = "fast ports";
-  network.hosts = 1024;
-  network.latency = {0, "made up"};
-  network.bandwidth = {1e9, "made up"};
-  return network;
+ClusterDescription fast_ports() {
+  ClusterDescription cluster;
+  cluster.name = "fast ports";
+  cluster.hosts = 1024;
+  cluster.latency = {0, "made up"};
+  cluster.bandwidth = {1e9, "made up"};
+  return cluster;
 }
 
 SimulatedTrainingOptions ring_by(SimulatedProgressRule progress) {
@@ -86,13 +86,13 @@ TEST_CASE("a rank's own work in an exchange takes what the profile says, unless 
 }
 
 TEST_CASE("a network's spread widens the interval of a prediction") {
-  NetworkDescription network = fast_ports();
+  ClusterDescription cluster = fast_ports();
   ScalingPredictionOptions options{
       .ranks = {2}, .what_helps = false, .training = ring_by(SimulatedProgressRule::thread)};
-  const auto sure = predict_scaling(three_pieces(), network, options).front();
+  const auto sure = predict_scaling(three_pieces(), cluster, options).front();
   CHECK(sure.step_interval.high == Approx(sure.step));
-  network.spread = {0.5, "made up"};
-  const auto unsure = predict_scaling(three_pieces(), network, options).front();
+  cluster.spread = {0.5, "made up"};
+  const auto unsure = predict_scaling(three_pieces(), cluster, options).front();
   CHECK(unsure.step == Approx(sure.step));
   // Half of the last bucket's millisecond is certain.
   CHECK(unsure.step_interval.low == Approx(0.0305).epsilon(1e-3));
@@ -117,17 +117,17 @@ TEST_CASE("a prediction from a profile that is mistrusted is so") {
 }
 
 TEST_CASE("what lies beyond profile or calibration is marked") {
-  NetworkDescription network = fast_ports();
+  ClusterDescription cluster = fast_ports();
   ScalingPredictionOptions options{
       .ranks = {2}, .what_helps = false, .training = ring_by(SimulatedProgressRule::thread)};
-  network.calibrated_bytes = {1'000'000, "made up"};  // a whole gradient: nothing is larger
-  CHECK(predict_scaling(three_pieces(), network, options).front().mistrusted.empty());
-  network.calibrated_bytes.value = 400'000;
-  CHECK_THAT(predict_scaling(three_pieces(), network, options).front().mistrusted,
+  cluster.calibrated_bytes = {1'000'000, "made up"};  // a whole gradient: nothing is larger
+  CHECK(predict_scaling(three_pieces(), cluster, options).front().mistrusted.empty());
+  cluster.calibrated_bytes.value = 400'000;
+  CHECK_THAT(predict_scaling(three_pieces(), cluster, options).front().mistrusted,
              Catch::Contains("messages of 1000000 bytes"));
-  network.calibrated_bytes.value = 0;
+  cluster.calibrated_bytes.value = 0;
   options.training.batch = 9;
-  CHECK_THAT(predict_scaling(three_pieces(), network, options).front().mistrusted,
+  CHECK_THAT(predict_scaling(three_pieces(), cluster, options).front().mistrusted,
              Catch::Contains("a batch of 9"));
 }
 
@@ -138,13 +138,13 @@ TEST_CASE("ranks whose steps differ wait for the slowest of them") {
   auto options = ring_by(SimulatedProgressRule::thread);
   options.draws_steps = true;
   options.steps = 41;
-  NetworkDescription network = fast_ports();
-  network.bandwidth.value = 1e15;
-  CHECK(simulate_training(profile, 8, network, options).step == Approx(0.060).epsilon(1e-3));
+  ClusterDescription cluster = fast_ports();
+  cluster.bandwidth.value = 1e15;
+  CHECK(simulate_training(profile, 8, cluster, options).step == Approx(0.060).epsilon(1e-3));
   profile.batches[0].unobserved = {0.030, 0.030, 0.060};
-  CHECK(simulate_training(profile, 1, network, options).step == Approx(0.030).epsilon(1e-3));
+  CHECK(simulate_training(profile, 1, cluster, options).step == Approx(0.030).epsilon(1e-3));
   options.draws_steps = false;
-  CHECK(simulate_training(profile, 8, network, options).step == Approx(0.030).epsilon(1e-3));
+  CHECK(simulate_training(profile, 8, cluster, options).step == Approx(0.030).epsilon(1e-3));
 }
 
 TEST_CASE("steps are drawn of each launch as often, however many it made") {
@@ -242,15 +242,15 @@ TEST_CASE("strategies change a plan one after the other") {
                                           {"buckets", {{"bytes", 5'000'000}}},
                                           {"engine", {{"model", "closed"}}}};
   PlannedTraining plan{ring_by(SimulatedProgressRule::thread), fast_ports()};
-  plan.network.latency.value = 1e-3;
+  plan.cluster.latency.value = 1e-3;
   apply_strategies(chain, plan);
   CHECK(plan.training.compute_factor == Approx(1.0 / 6));
-  CHECK(plan.network.bandwidth.value == Approx(4e9));
-  CHECK(plan.network.latency.value == Approx(0.5e-3));
+  CHECK(plan.cluster.bandwidth.value == Approx(4e9));
+  CHECK(plan.cluster.latency.value == Approx(0.5e-3));
   CHECK(plan.training.simulation.model.name == "closed");
   // Both gradients in one message, which nothing hides: 2 MB in two halves.
-  plan.network.latency.value = 0;
-  const auto training = simulate_training(three_pieces(), 2, plan.network, plan.training);
+  plan.cluster.latency.value = 0;
+  const auto training = simulate_training(three_pieces(), 2, plan.cluster, plan.training);
   CHECK(training.step == Approx(0.005 + 0.0005).epsilon(1e-3));
   for (const auto& name : prediction_strategies().names()) {
     if (name == "engine") continue;  // by default it needs a framework

@@ -9,7 +9,7 @@
 
 #include "d5/core/errors/error.hpp"
 #include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace d5 {
 namespace {
@@ -28,7 +28,7 @@ double step_seconds(int n, const TimedStep& times, const Settings& more = {},
                     const SimulationOptions& options = {}) {
   double took = 0;
   (void)run_simulated(
-      n, simple_network(n),
+      n, simple_cluster(n),
       [&](SimulatedRank& rank, const Ranks& ranks) {
         Settings settings = more;
         settings.set("all_reduce", "recursive_doubling");
@@ -92,9 +92,9 @@ TEST_CASE("with 4 ranks a second round waits until somebody looks, or a thread d
 }
 
 TEST_CASE("asking in vain takes a look's time, and asking for what is there takes none") {
-  NetworkDescription network = simple_network(2);
-  network.look = {1e-6, "test"};
-  (void)run_simulated(2, network, [&](SimulatedRank& rank, const Ranks& ranks) {
+  ClusterDescription cluster = simple_cluster(2);
+  cluster.look = {1e-6, "test"};
+  (void)run_simulated(2, cluster, [&](SimulatedRank& rank, const Ranks& ranks) {
     Tensor data = Tensor::zeros(DType::float32, {1});
     if (rank.rank() == 1) return ranks->send(data, 0);
     const auto received = ranks->start_receive(data, 1);
@@ -116,7 +116,7 @@ TEST_CASE("every exchange over the communicator alone trains phantoms") {
 
 TEST_CASE("times that cannot be are refused") {
   const auto refused = [](const TimedStep& times) {
-    (void)run_simulated(1, simple_network(1), [&](SimulatedRank& rank, const Ranks&) {
+    (void)run_simulated(1, simple_cluster(1), [&](SimulatedRank& rank, const Ranks&) {
       CHECK_THROWS_AS(make_timed_optimizer(rank, times), ValueError);
     });
   };

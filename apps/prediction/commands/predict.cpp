@@ -36,10 +36,10 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kPredictExamples =
-    R"(  d5 predict lenet --batch 32 --ranks 1..128 --network ethernet-10g,ethernet-25g
+    R"(  d5 predict lenet --batch 32 --ranks 1..128 --cluster ethernet-10g,ethernet-25g
                                                 profile the model here, and predict its scaling on
-                                                two networks
-  d5 predict p.json --nodes 1..1024 --network my.yaml --strong --batch 1024
+                                                two clusters
+  d5 predict p.json --nodes 1..1024 --cluster my.yaml --strong --batch 1024
                                                 from a profile of 'd5 profile'
   d5 predict resnet-18 --batch 16 --measure 1,2
                                                 predict and measure ranks on this machine;
@@ -51,7 +51,7 @@ constexpr const char* kPredictExamples =
   d5 predict lenet --distributed consistent_decentralized:all_reduce=ring:bucket_bytes=65536
 
 Each rank is simulated: scheme, buckets and collective run their real code, in virtual time.
-Networks: 'd5 network list'. Strategies, whose options 'd5 list prediction-strategies NAME' shows:
+Clusters: 'd5 cluster list'. Strategies, whose options 'd5 list prediction-strategies NAME' shows:
 )";
 
 ProfileOptions profile_options(const app::PredictOptions& options) {
@@ -106,15 +106,15 @@ ScalingPredictionOptions scaling_of(const app::PredictOptions& options,
           .interrupt = app::ctrl_c()};
 }
 
-/// Predicts for each network, as it is and with each strategy.
+/// Predicts for each cluster, as it is and with each strategy.
 void predict_clusters(const app::PredictOptions& options, const TrainingProfile& profile,
                       const SimulatedTrainingOptions& training,
                       std::vector<PredictedCurve>& curves) {
   std::vector<std::pair<std::string, PlannedTraining>> plans;
-  for (const NetworkDescription& network : app::networks_of(options)) {
-    plans.push_back({"", {training, network}});
+  for (const ClusterDescription& cluster : app::clusters_of(options)) {
+    plans.push_back({"", {training, cluster}});
     for (const std::string& words : options.strategies) {
-      plans.push_back({words, {training, network}});
+      plans.push_back({words, {training, cluster}});
       apply_strategies(app::strategies_of(words), plans.back().second);
     }
   }
@@ -129,16 +129,16 @@ void predict_clusters(const app::PredictOptions& options, const TrainingProfile&
     curves.push_back({.model = profile.model,
                       .framework = profile.framework,
                       .device = profile.device,
-                      .network = plan.network.name,
+                      .cluster = plan.cluster.name,
                       .strategy = words,
-                      .points = predict_scaling(profile, plan.network, how)});
+                      .points = predict_scaling(profile, plan.cluster, how)});
     if (how.interrupt.due()) break;
   }
 }
 
-/// Checks the networks before minutes are spent on this machine's own ranks.
+/// Checks the clusters before minutes are spent on this machine's own ranks.
 void expect_clusters(const app::PredictOptions& options) {
-  (void)app::networks_of(options);
+  (void)app::clusters_of(options);
   ScalingPredictionOptions how;
   how.training.batch = options.batch;
   if (options.strong) how.scaling = PredictedScaling::strong;
@@ -173,14 +173,14 @@ void publish_curves(const app::PredictOptions& options, const std::vector<Predic
 }
 
 /// Writes a trace of the measured ranks beside their prediction; without measured ranks, of the
-/// prediction on the first network.
+/// prediction on the first cluster.
 void write_trace(const app::PredictOptions& options, const TrainingProfile& profile,
                  const SimulatedTrainingOptions& training, const LocalRanks& here) {
   const bool measured = !options.measure.empty();
   const auto how = scaling_of(
       options, training, measured ? ranks_from(options.measure) : app::cluster_ranks_of(options));
   write_timeline(measured ? timeline_here(here, how)
-                          : predicted_timeline(profile, app::networks_of(options).front(), how),
+                          : predicted_timeline(profile, app::clusters_of(options).front(), how),
                  options.trace);
   if (!options.quiet) app::say("the trace is written to " + printable(options.trace));
 }
@@ -211,7 +211,7 @@ int run_predict(const app::PredictOptions& options, bool is_child) {
   std::vector<PredictedCurve> curves;
   TrainingProfile profile;
   const bool measures = !options.measure.empty();
-  const bool asks_clusters = !measures || !options.ranks.empty() || !options.networks.empty();
+  const bool asks_clusters = !measures || !options.ranks.empty() || !options.clusters.empty();
   if (asks_clusters) expect_clusters(options);
   std::optional<PredictedCurve> local;
   if (measures) {  // first, because it makes a profile of one rank, too, in turns with the measured

@@ -11,7 +11,7 @@
 #include "d5/level3_distributed/collectives/collective.hpp"
 #include "d5/prediction/networks/simulated_network.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace d5 {
 namespace {
@@ -19,14 +19,14 @@ namespace {
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 constexpr double kMegabyte = 1e6 / kSimpleBandwidth;  // s that 1 MB takes alone
 
-NetworkDescription network_of(const std::string& topology, const Settings& options, int hosts) {
-  NetworkDescription network = simple_network(hosts);
+ClusterDescription network_of(const std::string& topology, const Settings& options, int hosts) {
+  ClusterDescription network = simple_cluster(hosts);
   network.topology = topology;
   network.topology_options = options;
   return network;
 }
 
-std::shared_ptr<SimulatedNetwork> flows(const NetworkDescription& network, int ranks) {
+std::shared_ptr<SimulatedNetwork> flows(const ClusterDescription& network, int ranks) {
   return find_simulated_network("simgrid").make(network, ranks);
 }
 
@@ -46,7 +46,7 @@ std::map<std::int64_t, double> arrivals(SimulatedNetwork& network) {
 }
 
 /// Links between two ranks on two hosts: the time of an empty message relative to that of one link.
-int links(const NetworkDescription& description, int from, int to, int longest) {
+int links(const ClusterDescription& description, int from, int to, int longest) {
   const auto network = flows(description, static_cast<int>(description.hosts));
   network->start({.id = 0, .from = from, .to = to, .bytes = 0}, 0);
   const double count = arrivals(*network).at(0) / (kSimpleLatency / longest);
@@ -55,13 +55,13 @@ int links(const NetworkDescription& description, int from, int to, int longest) 
 }
 
 TEST_CASE("a message alone takes latency + bytes / bandwidth") {
-  const auto network = flows(simple_network(4), 4);
+  const auto network = flows(simple_cluster(4), 4);
   network->start({.id = 5, .from = 3, .to = 1, .bytes = 2000}, 1);
   CHECK(arrivals(*network).at(5) == Approx(1 + 2e-6 + 50e-6).epsilon(1e-12));
 }
 
 TEST_CASE("two flows through one link have half of it each") {
-  const auto network = flows(simple_network(4), 4);
+  const auto network = flows(simple_cluster(4), 4);
   SECTION("to one receiver") {
     network->start({.id = 0, .from = 0, .to = 2, .bytes = 1'000'000}, 0);
     network->start({.id = 1, .from = 1, .to = 2, .bytes = 1'000'000}, 0);
@@ -96,12 +96,12 @@ TEST_CASE("a ring all-reduce of 100 MB takes 2(n - 1)/n S/B + 2(n - 1) L where n
   const double steps = 2.0 * (n - 1);
   const double expected = steps / n * 1e8 / kSimpleBandwidth + steps * kSimpleLatency;
   // Parts differ by one element if n does not divide evenly.
-  CHECK(run_simulated(n, simple_network(n), reduce, options).seconds ==
+  CHECK(run_simulated(n, simple_cluster(n), reduce, options).seconds ==
         Approx(expected).epsilon(1e-4));
 }
 
 TEST_CASE("ranks of one host share its link, and talk beside it") {
-  NetworkDescription description = simple_network(2);
+  ClusterDescription description = simple_cluster(2);
   description.ranks_per_host = 2;
   description.host_latency = {1e-6, "test"};
   description.host_bandwidth = {10e9, "test"};
@@ -158,7 +158,7 @@ TEST_CASE("a dragonfly's longest way is router, chassis, group, router, chassis"
 }
 
 TEST_CASE("a network goes no further than it is asked to, and takes messages then") {
-  const auto network = flows(simple_network(2), 2);
+  const auto network = flows(simple_cluster(2), 2);
   network->start({.id = 0, .from = 0, .to = 1, .bytes = 1'000'000}, 0);
   std::vector<SimulatedNetwork::Change> changes;
   CHECK_FALSE(network->advance(1.02e-3, changes));
@@ -174,7 +174,7 @@ TEST_CASE("a network goes no further than it is asked to, and takes messages the
 }
 
 TEST_CASE("several live side by side") {
-  const auto one = flows(simple_network(2), 2), two = flows(simple_network(3), 3);
+  const auto one = flows(simple_cluster(2), 2), two = flows(simple_cluster(3), 3);
   two->start({.id = 0, .from = 0, .to = 2, .bytes = 2'000'000}, 0);
   one->start({.id = 0, .from = 0, .to = 1, .bytes = 1'000'000}, 0);
   CHECK(arrivals(*one).at(0) == Approx(kMegabyte + kSimpleLatency));
@@ -198,12 +198,12 @@ TEST_CASE("what is no topology is said") {
 }
 
 TEST_CASE("more ranks than a network has places for are refused") {
-  CHECK_THROWS_AS(flows(simple_network(2), 3), ValueError);
-  CHECK_THROWS_AS(flows(simple_network(2), 0), ValueError);
+  CHECK_THROWS_AS(flows(simple_cluster(2), 3), ValueError);
+  CHECK_THROWS_AS(flows(simple_cluster(2), 0), ValueError);
 }
 
 TEST_CASE("if SimGrid ends its process, this one goes on and says so") {
-  NetworkDescription broken = simple_network(2);
+  ClusterDescription broken = simple_cluster(2);
   broken.bandwidth.value = -1;  // no file says so
   const auto network = flows(broken, 2);
   network->start({.id = 0, .from = 0, .to = 1, .bytes = 0}, 0);

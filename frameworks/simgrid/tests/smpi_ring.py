@@ -52,7 +52,7 @@ latency: {{value: {LATENCY}, source: chosen}}
 bandwidth: {{value: {BANDWIDTH}, source: chosen}}
 """
     )
-    command = [program, "network", "show", str(network), "--ranks", str(ranks), "--all-reduce", "ring"]
+    command = [program, "cluster", "show", str(network), "--ranks", str(ranks), "--all-reduce", "ring"]
     command += ["--model", "simgrid", "--bytes", str(4 * FLOATS), "--format", "csv"]
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return float(next(csv.DictReader(io.StringIO(out)))["seconds"])

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/prediction/calibration/network_calibration.hpp"
+#include "d5/prediction/calibration/cluster_calibration.hpp"
 #include "d5/prediction/graph/operation_graph.hpp"
 #include "d5/prediction/graph/operation_graph_file.hpp"
 #include "d5/prediction/graph/operation_kind.hpp"
 #include "d5/prediction/graph/operation_schedule.hpp"
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 #include "d5/prediction/networks/simulated_network.hpp"
 #include "d5/prediction/overlap/overlap_account.hpp"
 #include "d5/prediction/overlap/overlap_analysis.hpp"

@@ -55,7 +55,7 @@ def measure_all(folder):
         "steps": [(step.step, step.compute + step.overlap + step.communication + step.idle) for step in recorder.steps],
         "calls": [len(step.buckets()) for step in recorder.steps],
         "table": len(d5.account_table(recorder.steps)),
-        "network": d5.calibrate("here", repetitions=2, least_bytes=1024, most_bytes=16384),
+        "cluster": d5.calibrate("here", repetitions=2, least_bytes=1024, most_bytes=16384),
         "curve": [
             (point.ranks, point.batch, point.step, point.measured)
             for point in d5.predict(
@@ -98,9 +98,9 @@ def test_who_came_late_is_told(measured):
 
 @needs_mpirun
 def test_a_network_is_fitted_between_ranks(measured):
-    first, second = (rank["network"] for rank in measured[1])
-    assert first.network.yaml() == second.network.yaml() and first.network.bandwidth > 0
-    assert first.network.name == "here" and {"message"} <= {time["what"] for time in first.held_out()}
+    first, second = (rank["cluster"] for rank in measured[1])
+    assert first.cluster.yaml() == second.cluster.yaml() and first.cluster.bandwidth > 0
+    assert first.cluster.name == "here" and {"message"} <= {time["what"] for time in first.held_out()}
     for time in first.held_out():
         assert time["error"] == pytest.approx(time["predicted"] / time["measured"] - 1)
     assert len(first.table()) == len(first.held_out())
@@ -141,7 +141,7 @@ def test_ranks_are_started_where_there_is_no_job(tmp_path):
     curve = d5.predict("lenet", batch=4, measure=[2], scaling="strong", **how)
     [point] = curve.points
     assert point.batch == 2 and len(point.measured) == 2  # a launch each
-    assert curve.network == "this machine, wire 5ms,1GB/s"
+    assert curve.cluster == "this machine, wire 5ms,1GB/s"
     # A ring of two sums and spreads in two rounds, which the wire delays.
     assert min(point.measured) > 0.010 and point.step > 0.010
     lengths = [

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import math
+import warnings
+from typing import Any
 
 import pytest
 
@@ -31,32 +33,32 @@ def test_steps_are_observed():
 
 
 def test_a_curve_is_predicted():
-    network = d5.NetworkDescription("made up", latency=0.001, bandwidth=1e9)
-    curve = d5.predict(lenet(), network, [1, 2], 8)
+    cluster = d5.ClusterDescription("made up", latency=0.001, bandwidth=1e9)
+    curve = d5.predict(lenet(), cluster, [1, 2], 8)
     alone, two = curve.points
     assert alone.step == pytest.approx(0.010)
     # A ring's two rounds, less the part that backpropagation hides.
     assert 0.010 < two.step < 0.010 + 2 * 0.002
     assert two.efficiency == pytest.approx(alone.step / two.step)
     assert two.step_interval[0] <= two.step <= two.step_interval[1]
-    faster = d5.predict(lenet(), network, [1, 2], 8, strategies=["compute:factor=2"])
+    faster = d5.predict(lenet(), cluster, [1, 2], 8, strategies=["compute:factor=2"])
     assert faster.points[0].step == pytest.approx(0.005)
     assert faster.strategy == "compute:factor=2"
     assert len(d5.prediction_table([curve, faster])) == 4
     assert "compute:factor=2" in d5.prediction_plot([curve, faster]).svg()
     assert {row.metric for row in curve.measurements()} == {"predicted_time", "baseline_time"}
     with pytest.raises(d5.ValueError, match="weak or strong"):
-        d5.predict(lenet(), network, [1], 8, scaling="some")
+        d5.predict(lenet(), cluster, [1], 8, scaling="some")
 
 
 def test_a_wire_stands_for_a_network(tmp_path):
-    network = d5.NetworkDescription("made up", latency=0.001, bandwidth=1e9)
+    cluster = d5.ClusterDescription("made up", latency=0.001, bandwidth=1e9)
     curve = d5.predict(lenet(), ranks=[1, 2], batch=8, wire="1ms,1GB/s")
-    assert curve.network == "wire 1ms,1GB/s"
-    # Nobody waits for a receive to be posted, so it is never slower than such a network.
-    assert 0.010 < curve.points[1].step <= d5.predict(lenet(), network, [1, 2], 8).points[1].step
-    with pytest.raises(d5.TypeError, match="a network or a wire"):
-        d5.predict(lenet(), network, [1], 8, wire="1ms,1GB/s")
+    assert curve.cluster == "wire 1ms,1GB/s"
+    # Nobody waits for a receive to be posted, so it is never slower than such a cluster.
+    assert 0.010 < curve.points[1].step <= d5.predict(lenet(), cluster, [1, 2], 8).points[1].step
+    with pytest.raises(d5.TypeError, match="a cluster or a wire"):
+        d5.predict(lenet(), cluster, [1], 8, wire="1ms,1GB/s")
     with pytest.raises(d5.ValueError, match="1ms"):
         d5.predict(lenet(), ranks=[1], batch=8, wire="1ms")
 
@@ -71,11 +73,11 @@ def test_a_curve_writes_a_trace_of_its_most_ranks(tmp_path):
         d5.predict(lenet(), "ethernet-10g", [1], 8, trace=tmp_path / "nowhere" / "t.json")
 
 
-def test_networks_are_known():
-    assert "ethernet-10g" in d5.network_descriptions()
-    assert d5.network_description("ethernet-10g").bandwidth == pytest.approx(1.1e9)
+def test_clusters_are_known():
+    assert "ethernet-10g" in d5.cluster_descriptions()
+    assert d5.cluster_description("ethernet-10g").bandwidth == pytest.approx(1.1e9)
     with pytest.raises(d5.FormatError, match="bandwidth"):
-        d5.NetworkDescription("none", latency=0, bandwidth=0)
+        d5.ClusterDescription("none", latency=0, bandwidth=0)
 
 
 def test_a_graph_is_scheduled():
@@ -95,8 +97,8 @@ def test_a_graph_is_scheduled():
 def test_a_training_graph_takes_the_step():
     profile = lenet()
     assert d5.training_graph(profile, 8).schedule().seconds == pytest.approx(0.010)
-    network = d5.network_description("ethernet-10g")
-    assert d5.training_graph(profile, 8, ranks=4, network=network).schedule().seconds > 0.010
+    cluster = d5.cluster_description("ethernet-10g")
+    assert d5.training_graph(profile, 8, ranks=4, cluster=cluster).schedule().seconds > 0.010
 
 
 def test_a_grid_of_settings_is_reported(tmp_path):
@@ -107,10 +109,10 @@ def test_a_grid_of_settings_is_reported(tmp_path):
 
 
 def test_simulated_ranks_take_what_formulas_say():
-    network = d5.NetworkDescription("made up", latency=0.001, bandwidth=1e9)
+    cluster = d5.ClusterDescription("made up", latency=0.001, bandwidth=1e9)
 
     def seconds(work, ranks=4, **how):
-        return d5.run_simulated(ranks, network, work, model="closed", **how)["seconds"]
+        return d5.run_simulated(ranks, cluster, work, model="closed", **how)["seconds"]
 
     assert seconds(lambda rank, ranks: [("compute", 2.0 + rank)]) == pytest.approx(5)
     # A ring: 2 (n - 1) messages of 1/n of the data, one after the other.
@@ -125,11 +127,11 @@ def test_simulated_ranks_take_what_formulas_say():
 
 
 def test_a_timeline_is_predicted():
-    network = d5.network_description("ethernet-10g")
-    timeline = d5.predicted_timeline(lenet(), network, 2, 8)
+    cluster = d5.cluster_description("ethernet-10g")
+    timeline = d5.predicted_timeline(lenet(), cluster, 2, 8)
     steps = [row for row in timeline.rows() if row["name"] == "step"]
     assert {row["rank"] for row in steps} == {0, 1}
-    alone = d5.predicted_timeline(lenet(), network, 1, 8)
+    alone = d5.predicted_timeline(lenet(), cluster, 1, 8)
     step = [row for row in alone.rows() if row["name"] == "step"][-1]
     assert (step["end_ns"] - step["begin_ns"]) * 1e-9 == pytest.approx(0.010, rel=1e-6)
     both = d5.measured_above_predicted(timeline, timeline)
@@ -141,7 +143,36 @@ def test_profiles_networks_and_timelines_can_be_sent():
 
     profile = pickle.loads(pickle.dumps(lenet()))
     assert profile.step(8) == lenet().step(8)
-    network = d5.network_description("ethernet-10g")
-    assert pickle.loads(pickle.dumps(network)).yaml() == network.yaml()
-    timeline = d5.predicted_timeline(lenet(), network, 2, 8)
+    cluster = d5.cluster_description("ethernet-10g")
+    assert pickle.loads(pickle.dumps(cluster)).yaml() == cluster.yaml()
+    timeline = d5.predicted_timeline(lenet(), cluster, 2, 8)
     assert pickle.loads(pickle.dumps(timeline)).rows() == timeline.rows()
+
+
+def test_former_words_warn():
+    """A cluster was called a network: the former names hold for one release."""
+    former: Any = d5  # type checkers do not know these names
+    with pytest.warns(DeprecationWarning, match="cluster_description now"):
+        cluster = former.network_description("ethernet-10g")
+    with pytest.warns(DeprecationWarning, match="ClusterDescription now"):
+        assert isinstance(cluster, former.NetworkDescription)
+    with pytest.warns(DeprecationWarning, match="network= is cluster= now") as seen:
+        curve = former.predict(lenet(), network=cluster, ranks=[1], batch=8)
+    assert seen[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match="network= is cluster= now") as seen:
+        former.predicted_timeline(lenet(), network=cluster, ranks=1, batch=8)
+    assert seen[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match="network= is cluster= now"):
+        former.run_simulated(2, network=cluster, work=lambda rank, ranks: [("barrier",)])
+    with pytest.warns(DeprecationWarning, match="PredictedCurve.cluster now"):
+        assert curve.network == curve.cluster == "ethernet-10g"
+    with pytest.raises(AttributeError, match="no attribute 'network_of'"):
+        former.network_of
+
+
+def test_present_words_do_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        curve = d5.predict(lenet(), cluster="ethernet-10g", ranks=[1], batch=8)
+        assert curve.cluster == "ethernet-10g"
+        d5.predicted_timeline(lenet(), cluster=d5.cluster_description("ethernet-10g"), ranks=1, batch=8)

@@ -8,7 +8,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/statistics/statistics.hpp"
 #include "d5/level3_distributed/collectives/collective.hpp"
-#include "d5/prediction/calibration/network_calibration.hpp"
+#include "d5/prediction/calibration/cluster_calibration.hpp"
 #include "level3_distributed/communicator/of_ranks.hpp"
 #include "prediction/calibration/timed_repetitions.hpp"
 

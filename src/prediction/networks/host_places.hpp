@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 
 namespace d5::detail {
 
@@ -15,15 +15,15 @@ struct PathFigures {
 /// The hosts of ranks, and the paths between them. Throws: ValueError for too many ranks.
 class HostPlaces {
  public:
-  HostPlaces(const NetworkDescription& network, int ranks)
-      : ranks_per_host_(static_cast<int>(network.ranks_per_host)),
-        between_{network.latency.value, 1 / network.bandwidth.value} {
-    for (const NetworkSegment& segment : network.segments) {
+  HostPlaces(const ClusterDescription& cluster, int ranks)
+      : ranks_per_host_(static_cast<int>(cluster.ranks_per_host)),
+        between_{cluster.latency.value, 1 / cluster.bandwidth.value} {
+    for (const ClusterSegment& segment : cluster.segments) {
       larger_.push_back({segment.bytes, {segment.latency, 1 / segment.bandwidth}});
     }
-    expect_places(network, ranks);
-    const double bandwidth = network.host_bandwidth.value;
-    inside_ = bandwidth > 0 ? PathFigures{network.host_latency.value, 1 / bandwidth} : between_;
+    expect_places(cluster, ranks);
+    const double bandwidth = cluster.host_bandwidth.value;
+    inside_ = bandwidth > 0 ? PathFigures{cluster.host_latency.value, 1 / bandwidth} : between_;
     has_inside_ = bandwidth > 0;
   }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 #include "d5/prediction/profile/rank_rates.hpp"
 #include "level3_distributed/node/nodes_of_strands.hpp"
 #include "prediction/networks/fluid_share.hpp"
@@ -17,7 +17,7 @@ namespace d5::detail {
 /// ranks of a node work at the same time, by the measured rates.
 class SimulatedNodes final : public NodesOfStrands, public TimedChanges {
  public:
-  SimulatedNodes(const NetworkDescription& network, int ranks, const RankRates& rates,
+  SimulatedNodes(const ClusterDescription& cluster, int ranks, const RankRates& rates,
                  FiberScheduler& scheduler, MessageBoard& board);
 
   /// Spends the time of summing or copying `bytes` at a rate of `RankRates`; 0: no time.

@@ -195,7 +195,7 @@ void SimulationOptions::declare(OptionList& list) {
 }
 
 SimulationReport run_simulated(
-    int ranks, const NetworkDescription& network,
+    int ranks, const ClusterDescription& cluster,
     const std::function<void(SimulatedRank&, const std::shared_ptr<Communicator>&)>& function,
     const SimulationOptions& options) {
   const double begin = now_seconds();  // timed: creation, run and destruction of the ranks
@@ -203,7 +203,7 @@ SimulationReport run_simulated(
     throw ValueError(fmt::format("{} simulated ranks; expected 1 or more", ranks));
   }
   const SimulationLimits limits(options, ranks);
-  const auto world = std::make_shared<SimulatedWorld>(network, ranks, options);
+  const auto world = std::make_shared<SimulatedWorld>(cluster, ranks, options);
   SimulationReport report;
   report.rank_seconds.resize(static_cast<std::size_t>(ranks));
   const auto is_over = [&] {

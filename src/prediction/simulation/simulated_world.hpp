@@ -21,7 +21,7 @@ namespace d5::detail {
 /// State shared by all ranks of a simulation.
 class SimulatedWorld {
  public:
-  SimulatedWorld(const NetworkDescription& description, int ranks, const SimulationOptions& options)
+  SimulatedWorld(const ClusterDescription& description, int ranks, const SimulationOptions& options)
       : options(options),
         overhead(description.overhead.value),
         end_seconds_per_byte(

@@ -42,12 +42,12 @@ double processor_seconds() {
 
 /// Processor time of one sum on all `n` ranks, and the calls of rank 0.
 double seconds_of(const EntryChoice& choice, int n, std::vector<CompressorCost::Call>& calls) {
-  NetworkDescription network;
-  network.name = "probe";
-  network.hosts = n;
-  network.bandwidth.value = 1e9;
+  ClusterDescription cluster;
+  cluster.name = "probe";
+  cluster.hosts = n;
+  cluster.bandwidth.value = 1e9;
   double begin = 0, end = 0;
-  run_simulated(n, network, [&](SimulatedRank& self, const std::shared_ptr<Communicator>& ranks) {
+  run_simulated(n, cluster, [&](SimulatedRank& self, const std::shared_ptr<Communicator>& ranks) {
     const auto compressor = gradient_compressors().at(choice.name).make(choice.settings);
     const auto library = all_reduces().at("mpi").make();
     Tensor value = Tensor::empty(DType::float32, {kElements});

@@ -51,15 +51,15 @@ class LaunchedCommands {
     return profile;
   }
 
-  NetworkDescription network(int ranks) const {
+  ClusterDescription cluster(int ranks) const {
     const std::string file =
-        in_folder(fmt::format("network-{}-{}.yaml", file_word(commands_.network_name), ranks));
+        in_folder(fmt::format("network-{}-{}.yaml", file_word(commands_.cluster_name), ranks));
     if (!std::filesystem::exists(file)) {
-      run(ranks, commands_.calibrate, {"--out", file}, fmt::format("network of {} ranks", ranks));
+      run(ranks, commands_.calibrate, {"--out", file}, fmt::format("cluster of {} ranks", ranks));
     }
-    NetworkDescription network = load_network_description(file);
-    network.name = commands_.network_name;
-    return network;
+    ClusterDescription cluster = load_cluster_description(file);
+    cluster.name = commands_.cluster_name;
+    return cluster;
   }
 
   std::vector<double> steps(int ranks, int launch) const {
@@ -111,7 +111,7 @@ LocalRanks launched_ranks(const LocalCommands& commands, const Interrupt& interr
   const auto launched = std::make_shared<LaunchedCommands>(commands, interrupt);
   LocalRanks here{
       .profile = [launched](int copies, int launch) { return launched->profile(copies, launch); },
-      .network = [launched](int ranks) { return launched->network(ranks); },
+      .cluster = [launched](int ranks) { return launched->cluster(ranks); },
       .steps = {},
       .timeline = {},
       .launches = commands.launches};

@@ -18,15 +18,15 @@ namespace {
 constexpr int kStepsOfLaunch = 40;  // drawn steps per launch
 
 /// A placeholder for a single rank, which sends nothing.
-NetworkDescription no_network() {
-  NetworkDescription network;
-  network.name = "none";
-  network.bandwidth.value = 1;
-  return network;
+ClusterDescription no_cluster() {
+  ClusterDescription cluster;
+  cluster.name = "none";
+  cluster.bandwidth.value = 1;
+  return cluster;
 }
 
-NetworkDescription network_of(const LocalRanks& here, int ranks) {
-  return ranks == 1 ? no_network() : here.network(ranks);
+ClusterDescription cluster_of(const LocalRanks& here, int ranks) {
+  return ranks == 1 ? no_cluster() : here.cluster(ranks);
 }
 
 /// Results of all launches.
@@ -90,16 +90,16 @@ PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptio
     one.ranks = {ranks};
     one.training.draws_steps = true;  // few ranks with known individual steps
     one.training.steps = std::max(one.training.steps, 1 + kStepsOfLaunch * here.launches);
-    const NetworkDescription network = network_of(here, ranks);
+    const ClusterDescription cluster = cluster_of(here, ranks);
     Launched launched = launched_in_turns(here, ranks, here.steps, options.interrupt);
     const TrainingProfile profile = joined(launched.profiles, here.launches);
-    curve.points.push_back(predict_scaling(profile, network, one).front());
+    curve.points.push_back(predict_scaling(profile, cluster, one).front());
     PredictedPoint& point = curve.points.back();
     point.measured = std::move(launched.measured);  // not used by the prediction
     curve.model = profile.model;
     curve.framework = profile.framework;
     curve.device = profile.device;
-    if (ranks > 1) curve.network = network.name;
+    if (ranks > 1) curve.cluster = cluster.name;
     if (options.interrupt.due()) break;
   }
   set_efficiencies(curve.points);
@@ -112,9 +112,9 @@ Timeline timeline_here(const LocalRanks& here, const ScalingPredictionOptions& o
   SimulatedTrainingOptions training = options.training;
   training.batch = batch_of_rank(options, ranks);
   const TrainingProfile profile = profile_here(here, ranks, options.interrupt);
-  const NetworkDescription network = network_of(here, ranks);
+  const ClusterDescription cluster = cluster_of(here, ranks);
   return measured_above_predicted(here.timeline(ranks),
-                                  predicted_timeline(profile, ranks, network, training));
+                                  predicted_timeline(profile, ranks, cluster, training));
 }
 
 }  // namespace d5

@@ -49,7 +49,7 @@ class Distinction {
 std::string name_of(const PredictedCurve& curve, const std::vector<PredictedCurve>& all) {
   std::string name;
   for (auto member :
-       {&PredictedCurve::model, &PredictedCurve::network, &PredictedCurve::strategy}) {
+       {&PredictedCurve::model, &PredictedCurve::cluster, &PredictedCurve::strategy}) {
     const std::string word = Distinction(all, member).of(curve);
     if (!word.empty()) name += (name.empty() ? "" : ", ") + word;
   }
@@ -61,7 +61,7 @@ std::string name_of(const PredictedCurve& curve, const std::vector<PredictedCurv
 TextTable prediction_table(const std::vector<PredictedCurve>& curves) {
   using enum TextTable::Align;
   TextTable table({"model",
-                   "network",
+                   "cluster",
                    "strategy",
                    {"ranks", right},
                    {"batch", right},
@@ -84,7 +84,7 @@ TextTable prediction_table(const std::vector<PredictedCurve>& curves) {
       const std::string helps =
           point.gain > 0 ? fmt::format("{}: -{}", point.bound_by, percent(point.gain / point.step))
                          : point.bound_by;
-      table.add({model.of(curve), printable(curve.network), printable(curve.strategy),
+      table.add({model.of(curve), printable(curve.cluster), printable(curve.strategy),
                  std::to_string(point.ranks), std::to_string(point.batch),
                  with_interval(point.step, point.step_interval),
                  point.measured.empty()
@@ -110,7 +110,7 @@ Plot prediction_plot(const std::vector<PredictedCurve>& curves) {
             .note = "Samples per second over all ranks. Bars: intervals; predictions by bootstrap.",
             .x = {.label = "ranks", .scale = PlotAxis::Scale::logarithmic},
             .y = {.label = "samples/s", .scale = PlotAxis::Scale::logarithmic}};
-  if (curves.size() == 1) plot.title += " on " + curves.front().network;
+  if (curves.size() == 1) plot.title += " on " + curves.front().cluster;
   const auto series = [&](const std::string& what, const PredictedCurve& curve) {
     const std::string name = name_of(curve, curves);
     plot.series.push_back(name.empty() ? what : what + ", " + name);
@@ -167,7 +167,7 @@ std::vector<Measurement> prediction_records(const std::vector<PredictedCurve>& c
                            .samples = std::move(samples)};
         record.conditions = {{"ranks", identity(point.ranks)},
                              {"batch", identity(point.batch)},
-                             {"network", identity(curve.network)}};
+                             {"network", identity(curve.cluster)}};
         if (!curve.strategy.empty()) record.conditions["strategy"] = identity(curve.strategy);
         if (!point.mistrusted.empty()) mistrust(record, point.mistrusted);
         records.push_back(std::move(record));

@@ -95,7 +95,7 @@ void add_step(Timeline& into, const Timeline& from, const TraceRecord& step,
 }  // namespace
 
 Timeline predicted_timeline(const TrainingProfile& profile, int ranks,
-                            const NetworkDescription& network,
+                            const ClusterDescription& cluster,
                             const SimulatedTrainingOptions& options) {
   if (!std::ranges::all_of(options.rewrites, &TrainingRewrite::is_scheme)) {
     throw Unsupported(
@@ -105,7 +105,7 @@ Timeline predicted_timeline(const TrainingProfile& profile, int ranks,
   Timeline all;
   {
     const TraceWhile recording;
-    (void)simulate_training(profile, ranks, network, options);
+    (void)simulate_training(profile, ranks, cluster, options);
     all = Trace::timeline();
   }
   const auto ranks_by_lane = ranks_of_lanes(all);
@@ -125,7 +125,7 @@ Timeline predicted_timeline(const TrainingProfile& profile, int ranks,
   return timeline;
 }
 
-Timeline predicted_timeline(const TrainingProfile& profile, const NetworkDescription& network,
+Timeline predicted_timeline(const TrainingProfile& profile, const ClusterDescription& cluster,
                             const ScalingPredictionOptions& options) {
   constexpr int kMost = 16;
   int ranks = 1;
@@ -134,7 +134,7 @@ Timeline predicted_timeline(const TrainingProfile& profile, const NetworkDescrip
   }
   SimulatedTrainingOptions training = options.training;
   training.batch = batch_of_rank(options, ranks);
-  return predicted_timeline(profile, ranks, network, training);
+  return predicted_timeline(profile, ranks, cluster, training);
 }
 
 Timeline measured_above_predicted(const Timeline& measured, const Timeline& predicted) {

@@ -56,29 +56,29 @@ Interval resampled(const TrainingProfile& profile) {
 
 constexpr double kMostSpread = 0.9;
 
-/// The same network with messages slower by `factor`.
-NetworkDescription slower(NetworkDescription network, double factor) {
-  for (auto* time : {&network.latency, &network.host_latency, &network.overhead, &network.look,
-                     &network.signal}) {
+/// The same cluster with messages slower by `factor`.
+ClusterDescription slower(ClusterDescription cluster, double factor) {
+  for (auto* time : {&cluster.latency, &cluster.host_latency, &cluster.overhead, &cluster.look,
+                     &cluster.signal}) {
     time->value *= factor;
   }
-  for (auto* rate : {&network.bandwidth, &network.host_bandwidth, &network.end_bandwidth}) {
+  for (auto* rate : {&cluster.bandwidth, &cluster.host_bandwidth, &cluster.end_bandwidth}) {
     rate->value /= factor;
   }
-  for (NetworkSegment& segment : network.segments) {
+  for (ClusterSegment& segment : cluster.segments) {
     segment.latency *= factor;
     segment.bandwidth /= factor;
   }
-  return network;
+  return cluster;
 }
 
 /// Finds the bottleneck: the figure whose doubling would shorten the step most.
 void find_bound(PredictedPoint& point, const TrainingProfile& profile,
-                const NetworkDescription& network, const SimulatedTrainingOptions& training) {
+                const ClusterDescription& cluster, const SimulatedTrainingOptions& training) {
   const auto with = [&](const EntryChoice& strategy) {
-    PlannedTraining plan{training, network};
+    PlannedTraining plan{training, cluster};
     apply_strategies({&strategy, 1}, plan);
-    return simulate_training(profile, point.ranks, plan.network, plan.training).step;
+    return simulate_training(profile, point.ranks, plan.cluster, plan.training).step;
   };
   const std::array<std::pair<const char*, double>, 3> steps = {{
       {"computing", with({"compute", {{"factor", 2}}})},
@@ -92,10 +92,10 @@ void find_bound(PredictedPoint& point, const TrainingProfile& profile,
 }
 
 /// The step time by closed formulas; NaN if there are none.
-double closed_step(const TrainingProfile& profile, const NetworkDescription& network,
+double closed_step(const TrainingProfile& profile, const ClusterDescription& cluster,
                    const SimulatedTrainingOptions& training, int ranks) {
   try {
-    return predict_steady_step(planned_graph(profile, ranks, network, training)).seconds;
+    return predict_steady_step(planned_graph(profile, ranks, cluster, training)).seconds;
   } catch (const NotFound&) {
     return std::numeric_limits<double>::quiet_NaN();
   } catch (const Unsupported&) {
@@ -103,14 +103,14 @@ double closed_step(const TrainingProfile& profile, const NetworkDescription& net
   }
 }
 
-PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription& network,
+PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription& cluster,
                        const ScalingPredictionOptions& options, int ranks, Interval factors) {
   PredictedPoint point;
   point.ranks = ranks;
   point.batch = batch_of_rank(options, ranks);
   SimulatedTrainingOptions training = options.training;
   training.batch = point.batch;
-  const SimulatedTraining simulated = simulate_training(profile, ranks, network, training);
+  const SimulatedTraining simulated = simulate_training(profile, ranks, cluster, training);
   point.step = simulated.step;
   point.alpha = simulated.alpha;
   point.computed = simulated.computed;
@@ -127,15 +127,15 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
   if (!simulated.report.stopped.empty()) mistrust(simulated.report.stopped);
   const std::string& model = training.simulation.model.name;
   const bool knows_links = !simulated_networks().find(model);
-  if (ranks > 1 && !knows_links && network.topology != "star" && network.topology != "memory") {
+  if (ranks > 1 && !knows_links && cluster.topology != "star" && cluster.topology != "memory") {
     mistrust(fmt::format("'{}' takes the topology '{}' as a star, whose links are not shared",
-                         model, printable(network.topology)));
+                         model, printable(cluster.topology)));
   }
-  if (ranks > 1 && network.spread.value > NetworkDescription::kBusySpread) {
-    mistrust(fmt::format("the network's calibration was {:.0f}% off where it was not fitted",
-                         100 * network.spread.value));
+  if (ranks > 1 && cluster.spread.value > ClusterDescription::kBusySpread) {
+    mistrust(fmt::format("the cluster's calibration was {:.0f}% off where it was not fitted",
+                         100 * cluster.spread.value));
   }
-  const double known = network.calibrated_bytes.value;
+  const double known = cluster.calibrated_bytes.value;
   if (known > 0 && static_cast<double>(simulated.report.largest_bytes) > known) {
     mistrust(fmt::format("messages of {} bytes are larger than the largest of the calibration, {}",
                          simulated.report.largest_bytes, known));
@@ -144,15 +144,15 @@ PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription&
     SimulatedTrainingOptions other = training;
     other.compute_factor *= factor;
     return ranks == 1 ? point.step * factor
-                      : simulate_training(profile, ranks, slower(network, messages), other).step;
+                      : simulate_training(profile, ranks, slower(cluster, messages), other).step;
   };
-  const double spread = std::min(network.spread.value, kMostSpread);
+  const double spread = std::min(cluster.spread.value, kMostSpread);
   point.step_interval = {at(factors.low, 1 - spread), at(factors.high, 1 + spread)};
-  point.baseline = closed_step(profile, network, training, ranks);
+  point.baseline = closed_step(profile, cluster, training, ranks);
   if (ranks == 1) {
     point.bound_by = "computing";
   } else if (options.what_helps) {
-    find_bound(point, profile, network, training);
+    find_bound(point, profile, cluster, training);
   }
   return point;
 }
@@ -208,7 +208,7 @@ std::int64_t batch_of_rank(const ScalingPredictionOptions& options, int ranks) {
 }
 
 std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
-                                            const NetworkDescription& network,
+                                            const ClusterDescription& cluster,
                                             const ScalingPredictionOptions& options) {
   if (options.ranks.empty()) throw ValueError("prediction: no numbers of ranks were given");
   for (const int ranks : options.ranks) {
@@ -221,7 +221,7 @@ std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
   std::vector<PredictedPoint> points;
   for (const int ranks : options.ranks) {
     try {
-      points.push_back(predict(profile, network, options, ranks, factors));
+      points.push_back(predict(profile, cluster, options, ranks, factors));
     } catch (const SimulationBudget&) {
       if (points.empty()) throw;
       break;

@@ -21,7 +21,7 @@ bool has_a_graph(const EntryChoice& scheme) {
 /// Bytes through the busiest rank's port: the closed cost with one second per byte and nothing
 /// else.
 double bytes_passed(const Operation& operation) {
-  NetworkDescription bytes_alone;
+  ClusterDescription bytes_alone;
   bytes_alone.bandwidth.value = 1;
   return operation_kinds().at(operation.kind).communicates && operation.rule
              ? closed_seconds(operation.kind, *operation.rule, bytes_alone)
@@ -31,7 +31,7 @@ double bytes_passed(const Operation& operation) {
 }  // namespace
 
 PlannedGraph planned_graph(const TrainingProfile& profile, int ranks,
-                           const NetworkDescription& network,
+                           const ClusterDescription& cluster,
                            const SimulatedTrainingOptions& options) {
   const bool is_rewritten =
       std::ranges::any_of(options.rewrites, &TrainingRewrite::is_scheme) && ranks > 1;
@@ -54,7 +54,7 @@ PlannedGraph planned_graph(const TrainingProfile& profile, int ranks,
                                                          .last = size("last_bucket_bytes")},
                                              .algorithm = settings.text("all_reduce", "ring")}),
       .ranks = ranks,
-      .cost = closed_cost(network)};
+      .cost = closed_cost(cluster)};
   for (const auto id : plan.graph.ids()) {
     const Operation& operation = plan.graph.operation(id);
     if (!operation.rule) plan.graph.retime(id, options.compute_factor * operation.seconds);
@@ -64,9 +64,9 @@ PlannedGraph planned_graph(const TrainingProfile& profile, int ranks,
 }
 
 SimulatedTraining scheduled_training(const TrainingProfile& profile, int ranks,
-                                     const NetworkDescription& network,
+                                     const ClusterDescription& cluster,
                                      const SimulatedTrainingOptions& options) {
-  const PlannedGraph plan = planned_graph(profile, ranks, network, options);
+  const PlannedGraph plan = planned_graph(profile, ranks, cluster, options);
   const StepPrediction step = predict_steady_step(plan);
   SimulatedTraining training;
   training.step = step.seconds;

@@ -7,7 +7,7 @@ namespace d5 {
 
 /// The result of `simulate_training` from the training's graph instead of simulated ranks.
 [[nodiscard]] SimulatedTraining scheduled_training(const TrainingProfile& profile, int ranks,
-                                                   const NetworkDescription& network,
+                                                   const ClusterDescription& cluster,
                                                    const SimulatedTrainingOptions& options);
 
 }  // namespace d5

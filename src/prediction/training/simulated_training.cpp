@@ -181,11 +181,11 @@ void sum_up(SimulatedTraining& training, bool is_drawn) {
 }  // namespace
 
 SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
-                                    const NetworkDescription& network,
+                                    const ClusterDescription& cluster,
                                     const SimulatedTrainingOptions& options) {
   expect(options);
   if (!std::ranges::all_of(options.rewrites, &TrainingRewrite::is_scheme)) {
-    return scheduled_training(profile, ranks, network, options);
+    return scheduled_training(profile, ranks, cluster, options);
   }
   const TimedStep times = timed_step(profile, options.batch, options.compute_factor);
   SimulatedTraining training;
@@ -197,7 +197,7 @@ SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
   Batch batch = timed_batch();
   batch.global_size = batch.size * ranks;
   training.report = run_simulated(
-      ranks, network,
+      ranks, cluster,
       [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
         TimedStep own = times;
         if (!factors.empty()) {

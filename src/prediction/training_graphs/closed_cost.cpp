@@ -96,21 +96,21 @@ Rounds rounds_of(const std::string& kind, const CostRule& rule) {
 }  // namespace
 
 double closed_seconds(const std::string& kind, const CostRule& rule,
-                      const NetworkDescription& network) {
+                      const ClusterDescription& cluster) {
   if (rule.ranks == 1) return 0;
   const auto [messages, bytes] = rounds_of(kind, rule);
-  const NetworkSegment each = network.segment_of(bytes / messages);
-  return messages * (each.latency + 2 * network.overhead.value) + bytes / each.bandwidth;
+  const ClusterSegment each = cluster.segment_of(bytes / messages);
+  return messages * (each.latency + 2 * cluster.overhead.value) + bytes / each.bandwidth;
 }
 
-double copy_seconds(double bytes, const NetworkDescription& network) {
-  return network.copy_bandwidth.value > 0 ? bytes / network.copy_bandwidth.value : 0;
+double copy_seconds(double bytes, const ClusterDescription& cluster) {
+  return cluster.copy_bandwidth.value > 0 ? bytes / cluster.copy_bandwidth.value : 0;
 }
 
-CostModel closed_cost(const NetworkDescription& network) {
-  return [network](const Operation& operation) {
-    return operation.kind == "copy" ? copy_seconds(operation.rule->bytes, network)
-                                    : closed_seconds(operation.kind, *operation.rule, network);
+CostModel closed_cost(const ClusterDescription& cluster) {
+  return [cluster](const Operation& operation) {
+    return operation.kind == "copy" ? copy_seconds(operation.rule->bytes, cluster)
+                                    : closed_seconds(operation.kind, *operation.rule, cluster);
   };
 }
 

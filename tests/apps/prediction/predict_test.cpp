@@ -11,7 +11,7 @@
 #include "d5/core/results/results.hpp"
 #include "d5/core/trace/timeline.hpp"
 #include "d5/level3_distributed/communicator/communicator.hpp"
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 #include "d5/prediction/profile/training_profile.hpp"
 #include "tests/apps/program_run.hpp"
 #include "tests/temporary_folder.hpp"
@@ -54,7 +54,7 @@ TEST_CASE("a prediction that is impossible is an error, with status 2") {
   const auto [options, says] = GENERATE(table<std::string, std::string>({
       {"--ranks 0", "expected numbers of 1 to"},
       {"--ranks 1,3 --strong", "3 ranks cannot share a batch of 8"},
-      {"--network ethernet-10gb", "ethernet-10g"},
+      {"--cluster ethernet-10gb", "ethernet-10g"},
       {"--ranks 1,2 --measure 1", "needs the model itself"},
       {"--strategy compute:factor=0", "factor"},
       {"--strategy faster", "faster"},
@@ -73,19 +73,19 @@ TEST_CASE("a prediction that is impossible is an error, with status 2") {
 }
 
 /// In a folder for --keep, so that none is calibrated: of two ranks.
-void keep_network(const std::string& file) {
-  NetworkDescription network;
-  network.name = "made up";
-  network.hosts = 2;
-  network.latency = {1e-3, "made up"};
-  network.bandwidth = {1e9, "made up"};
-  write(file, to_yaml(network));
+void keep_cluster(const std::string& file) {
+  ClusterDescription cluster;
+  cluster.name = "made up";
+  cluster.hosts = 2;
+  cluster.latency = {1e-3, "made up"};
+  cluster.bandwidth = {1e9, "made up"};
+  write(file, to_yaml(cluster));
 }
 
 TEST_CASE("times of real ranks stand beside the predicted ones") {
   if (!transport().present) return;
   const TemporaryFolder folder;
-  keep_network(folder / "network-this-machine--wire-1ms-1GB-s-2.yaml");
+  keep_cluster(folder / "network-this-machine--wire-1ms-1GB-s-2.yaml");
   const std::string out = folder / "curve.json";
   const auto run = run_d5(
       "predict lenet --batch 2 --steps 3 --least-time 0s --ranks 1,2 --measure 1,2 --launches "
@@ -158,7 +158,7 @@ TEST_CASE("profiles and networks are kept, and a trace shows measured above pred
 TEST_CASE("ranks that share a batch are measured with their part of it") {
   if (!transport().present) return;
   const TemporaryFolder folder;
-  keep_network(folder / "network-this-machine-2.yaml");
+  keep_cluster(folder / "network-this-machine-2.yaml");
   const std::string out = folder / "curve.json";
   const auto run = run_d5(
       "predict lenet --batch 4 --steps 6 --least-time 0s --strong --measure 1,2 --launches 1 "
@@ -183,7 +183,7 @@ TEST_CASE("networks and strategies stand side by side") {
   const CostProfile profile;
   const auto run =
       run_d5("predict " + profile.file() +
-             " --batch 8 --nodes 2 --quiet --format csv --network "
+             " --batch 8 --nodes 2 --quiet --format csv --cluster "
              "ethernet-10g,ethernet-25g --strategy compute:factor=2 --strategy wire:bandwidth=2");
   INFO(run.err);
   REQUIRE(run.status == 0);
@@ -199,7 +199,7 @@ TEST_CASE("a calibration's file is a network, fitted to what crossed the wire") 
   const TemporaryFolder folder;
   const std::string file = folder / "here.yaml";
   const auto run = run_d5(
-      "network calibrate --repetitions 3 --largest 64KiB --quiet --wire 200us,1GB/s --format csv "
+      "cluster calibrate --repetitions 3 --largest 64KiB --quiet --wire 200us,1GB/s --format csv "
       "--out " +
       file);
   INFO(run.err);
@@ -221,13 +221,13 @@ TEST_CASE("a calibration's file is a network, fitted to what crossed the wire") 
   CHECK(rows.size() == 3);
   CHECK(rows["message"] == 10);
   CHECK(rows["all-reduce ring"] == 3);
-  const NetworkDescription network = load_network_description(file);
-  for (const auto& number : {network.latency, network.bandwidth, network.overhead}) {
+  const ClusterDescription cluster = load_cluster_description(file);
+  for (const auto& number : {cluster.latency, cluster.bandwidth, cluster.overhead}) {
     CHECK(std::isfinite(number.value));
     CHECK_THAT(number.source, Catch::Contains("200us,1GB/s"));
   }
-  CHECK(network.bandwidth.value > 0);
-  CHECK(network.calibrated_bytes.value == 64 << 10);
+  CHECK(cluster.bandwidth.value > 0);
+  CHECK(cluster.calibrated_bytes.value == 64 << 10);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ TEST_CASE("a word is the name of a carried file, unless a file here is called so
   CHECK_THROWS_WITH(
       file_or_carried("recipe", "recipes", "mnist-lenet-quik"),
       Catch::Contains("recipe 'mnist-lenet-quik'") && Catch::Contains("mnist-lenet-quick"));
-  const auto names = carried_names("data/networks");
+  const auto names = carried_names("data/clusters");
   CHECK(std::find(names.begin(), names.end(), "ethernet-10g") != names.end());
   CHECK(std::is_sorted(names.begin(), names.end()));
   CHECK_THROWS_AS(carried_names("data/none"), NotFound);

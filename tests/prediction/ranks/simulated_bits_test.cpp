@@ -9,7 +9,7 @@
 
 #include "d5/level3_distributed/collectives/collective.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace d5 {
 namespace {
@@ -52,7 +52,7 @@ void compare_prepared(const std::string& name, std::int64_t elements, const Prep
   CAPTURE(name, elements);
   const Outcome real = outcome(world(), elements, prepare);
   Outcome simulated;
-  (void)run_simulated(world()->size(), memory_network(world()->size()),
+  (void)run_simulated(world()->size(), memory_cluster(world()->size()),
                       [&](SimulatedRank& rank, const Ranks& ranks) {
                         Outcome mine = outcome(ranks, elements, prepare);
                         if (rank.rank() == world()->rank()) simulated = mine;

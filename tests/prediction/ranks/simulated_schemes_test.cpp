@@ -14,7 +14,7 @@
 #include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace d5 {
 namespace {
@@ -38,7 +38,7 @@ void compare_schemes(const std::string& what, const Train& train, double toleran
   };
   const Trained real = counted(world());
   Trained simulated;
-  (void)run_simulated(world()->size(), simple_network(world()->size()),
+  (void)run_simulated(world()->size(), simple_cluster(world()->size()),
                       [&](SimulatedRank& rank, const Ranks& ranks) {
                         Trained mine = counted(ranks);
                         if (rank.rank() == world()->rank()) simulated = std::move(mine);

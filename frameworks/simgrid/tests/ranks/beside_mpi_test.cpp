@@ -6,7 +6,7 @@
 #include "d5/level3_distributed/collectives/collective.hpp"
 #include "d5/level3_distributed/communicator/transport.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "tests/prediction/simple_cluster.hpp"
 
 namespace d5 {
 namespace {
@@ -23,7 +23,7 @@ TEST_CASE("every real rank simulates by SimGrid, and MPI works before and after"
   SimulationOptions options;
   options.model = {"simgrid"};
   const auto report = run_simulated(
-      8, simple_network(8),
+      8, simple_cluster(8),
       [](SimulatedRank&, const std::shared_ptr<Communicator>& ranks) {
         Tensor data = phantom_tensor({DType::float32, {1'000'000}});
         all_reduces().at("ring").make()->start(*ranks, data)->wait();

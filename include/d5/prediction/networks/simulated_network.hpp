@@ -8,7 +8,7 @@
 
 #include "d5/core/entries/entry.hpp"
 #include "d5/core/entries/registry.hpp"
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 
 namespace d5 {
 
@@ -22,7 +22,7 @@ struct SimulatedMessage {
 /// A network model: the transfer times of messages in virtual time. The CPU overhead per message
 /// (LogGP's o) belongs to the simulated ranks, not to the network.
 ///
-///     auto network = simulated_networks().at("ports").make(load_network_description("mine"), 8);
+///     auto network = simulated_networks().at("ports").make(load_cluster_description("mine"), 8);
 ///     network->start({.id = 7, .from = 0, .to = 1, .bytes = 1000}, 0.5);
 ///     std::vector<SimulatedNetwork::Change> changes;
 ///     while (network->advance(1, changes)) use(changes);   // sent, later arrived
@@ -53,7 +53,7 @@ class SimulatedNetwork {
 /// Makes a model for ranks 0 to n - 1; consecutive ranks share a host. Throws: ValueError for more
 /// ranks than the network has room for; Unsupported with the reason.
 using SimulatedNetworkEntry =
-    Entry<std::shared_ptr<SimulatedNetwork>(const NetworkDescription&, int ranks)>;
+    Entry<std::shared_ptr<SimulatedNetwork>(const ClusterDescription&, int ranks)>;
 /// All models by name; src/prediction/networks/models has the built-in ones.
 [[nodiscard]] Registry<SimulatedNetworkEntry>& simulated_networks();
 /// A framework's own network models: a part of `Framework`.

@@ -10,7 +10,7 @@
 #include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level3_distributed/communicator/communicator.hpp"
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 #include "d5/prediction/profile/rank_rates.hpp"
 
 namespace d5 {
@@ -19,7 +19,7 @@ namespace d5 {
 /// on a core of their own.
 enum class SimulatedProgressRule { poll, thread };
 
-/// Properties of simulated ranks, besides the network, and limits of the simulation. Units: bytes,
+/// Properties of simulated ranks, besides the cluster, and limits of the simulation. Units: bytes,
 /// bytes/s.
 struct SimulationOptions {
   EntryChoice model{"ports"};  ///< from `simulated_networks()`
@@ -61,10 +61,10 @@ class SimulationBudget : public Unsupported {
 };
 
 /// Runs `function` on `ranks` simulated ranks, all on this thread, in virtual time. Each has a
-/// communicator whose messages take the time given by the network. All code over communicators runs
+/// communicator whose messages take the time given by the cluster. All code over communicators runs
 /// unmodified, with real data or phantom tensors.
 ///
-///     run_simulated(1024, load_network_description("ethernet-10g"),
+///     run_simulated(1024, load_cluster_description("ethernet-10g"),
 ///                   [](SimulatedRank& rank, const std::shared_ptr<Communicator>& ranks) {
 ///                     Tensor gradient = phantom_tensor({DType::float32, {25'000'000}});
 ///                     rank.spend(0.1);
@@ -80,11 +80,11 @@ class SimulationBudget : public Unsupported {
 /// A simulation that exceeds its budget on the way returns a report of its progress.
 /// Throws: the first exception of `function` in virtual time, after all other ranks have unwound;
 /// CommunicationError for a deadlock, with each rank's time and calls; ValueError for fewer than 1
-/// rank, or more than the network has room for; MemoryError if the memory budget is too small for
+/// rank, or more than the cluster has room for; MemoryError if the memory budget is too small for
 /// the ranks.
 /// Thread safety: simulations may run concurrently on different threads.
 SimulationReport run_simulated(
-    int ranks, const NetworkDescription& network,
+    int ranks, const ClusterDescription& cluster,
     const std::function<void(SimulatedRank& rank, const std::shared_ptr<Communicator>& ranks)>&
         function,
     const SimulationOptions& options = {});

@@ -13,11 +13,11 @@
 namespace d5 {
 
 /// Functions that start a number of ranks on this machine and measure them: profiles of single
-/// copies and the network for the prediction, and trainings to compare with it.
+/// copies and the cluster for the prediction, and trainings to compare with it.
 struct LocalRanks {
   /// The profile of concurrent copies in one launch; launches count from 1.
   std::function<TrainingProfile(int copies, int launch)> profile;
-  std::function<NetworkDescription(int)> network;  ///< by number of ranks
+  std::function<ClusterDescription(int)> cluster;  ///< by number of ranks
   /// Times of training steps in one launch, in s. Empty: not measured.
   std::function<std::vector<double>(int ranks, int launch)> steps;
   std::function<Timeline(int)> timeline;  ///< timeline of a few more steps, with spans "step"
@@ -37,7 +37,7 @@ struct LocalRanks {
 
 /// Predicts the scaling curve of this machine's ranks and measures it. Profiled and measured
 /// launches alternate, because the machine's speed varies over time. The prediction uses profiles
-/// and networks only, never the measured steps. An interrupt after the first launch keeps a point
+/// and clusters only, never the measured steps. An interrupt after the first launch keeps a point
 /// of the launches measured so far and marks it as mistrusted.
 ///
 ///     auto curve = predict_here(launched_ranks(commands), {.ranks = {1, 2}});
@@ -55,10 +55,10 @@ struct LocalRanks {
 /// to the others, and for a timeline "--trace FILE" to `measure`.
 struct LocalCommands {
   std::vector<std::string> profile, calibrate, measure;
-  /// Folder that keeps profiles and networks, by the names below and the number of ranks, for
+  /// Folder that keeps profiles and clusters, by the names below and the number of ranks, for
   /// reuse; empty: none.
   std::string keep = {};
-  std::string profile_name = "training", network_name = "this machine";
+  std::string profile_name = "training", cluster_name = "this machine";
   /// Launches of `profile` and `measure` for each number of ranks. Source: Kalibera and Jones,
   /// "Rigorous Benchmarking in Reasonable Time" (ISMM 2013).
   int launches = 1;

@@ -14,7 +14,7 @@ namespace d5 {
 /// A scaling curve with its labels.
 struct PredictedCurve {
   std::string model, framework, device;
-  std::string network;
+  std::string cluster;
   std::string strategy;  ///< applied strategies; empty: none
   std::vector<PredictedPoint> points;
 };

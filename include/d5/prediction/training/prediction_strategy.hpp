@@ -10,10 +10,10 @@
 
 namespace d5 {
 
-/// A training and its network, before the simulation.
+/// A training and its cluster, before the simulation.
 struct PlannedTraining {
   SimulatedTrainingOptions training = {};
-  NetworkDescription network = {};
+  ClusterDescription cluster = {};
 };
 
 /// A what-if change of a prediction, such as other buckets or a faster machine. Strategies are
@@ -27,7 +27,7 @@ class PredictionStrategy {
 using PredictionStrategyEntry = Entry<std::shared_ptr<PredictionStrategy>()>;
 /// All strategies by name; src/prediction/training/strategies has the built-in ones.
 ///
-///     PlannedTraining plan{options, network};
+///     PlannedTraining plan{options, cluster};
 ///     prediction_strategies().at("compute").make({{"factor", 2}})->apply(plan);
 [[nodiscard]] Registry<PredictionStrategyEntry>& prediction_strategies();
 

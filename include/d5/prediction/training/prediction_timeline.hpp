@@ -12,13 +12,13 @@ namespace d5 {
 /// Throws: as `simulate_training`; ValueError while another trace is running; Unsupported for a
 /// rewrite that no scheme implements, because then no rank is simulated.
 [[nodiscard]] Timeline predicted_timeline(const TrainingProfile& profile, int ranks,
-                                          const NetworkDescription& network,
+                                          const ClusterDescription& cluster,
                                           const SimulatedTrainingOptions& options);
 
 /// The timeline for the largest of `options.ranks` up to 16, which fit on a page; for one rank if
 /// all are larger.
 [[nodiscard]] Timeline predicted_timeline(const TrainingProfile& profile,
-                                          const NetworkDescription& network,
+                                          const ClusterDescription& cluster,
                                           const ScalingPredictionOptions& options);
 
 /// One measured and one predicted step on a common time axis, for the ranks that both have: the

@@ -37,8 +37,8 @@ struct PredictedPoint {
   int ranks = 1;
   std::int64_t batch = 0;  ///< per rank
   double step = 0;
-  /// Interval of `step`: bootstrap over the profile's steps, on networks at both ends of the
-  /// network's spread.
+  /// Interval of `step`: bootstrap over the profile's steps, on clusters at both ends of the
+  /// cluster's spread.
   Interval step_interval{0, 0};
   double baseline = 0;    ///< step by closed formulas (`closed_cost`); NaN: none known
   double throughput = 0;  ///< all ranks together
@@ -52,13 +52,13 @@ struct PredictedPoint {
   std::vector<double> measured;
 };
 
-/// Predicts the scaling curve of a profiled training on a network, point by point. After an
+/// Predicts the scaling curve of a profiled training on a cluster, point by point. After an
 /// interrupt, or if a simulation exceeds its budget, it returns the points so far.
 ///
 /// Throws: as `simulate_training`; ValueError for an empty list, ranks outside 1 to 10^6, or a
 /// batch that does not divide among the ranks; Interrupted before the first point.
 [[nodiscard]] std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
-                                                          const NetworkDescription& network,
+                                                          const ClusterDescription& cluster,
                                                           const ScalingPredictionOptions& options);
 
 /// Sets the efficiency of every point relative to the first.

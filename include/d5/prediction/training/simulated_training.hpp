@@ -6,7 +6,7 @@
 
 #include "d5/core/entries/option.hpp"
 #include "d5/core/trace/timeline.hpp"
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 #include "d5/prediction/profile/training_profile.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
 #include "d5/prediction/training_graphs/graph_training.hpp"
@@ -59,7 +59,7 @@ struct SimulatedTraining {
 /// Throws: as `data_parallel_graph`; Unsupported for a scheme other than consistent_decentralized
 /// with the exchange dense, unless a rewrite stands for it.
 [[nodiscard]] PlannedGraph planned_graph(const TrainingProfile& profile, int ranks,
-                                         const NetworkDescription& network,
+                                         const ClusterDescription& cluster,
                                          const SimulatedTrainingOptions& options);
 
 /// Simulates a training on `ranks` ranks. Each rank spends the times of `profile` instead of
@@ -67,7 +67,7 @@ struct SimulatedTraining {
 /// phantom tensors, so a scheme that reads their values itself cannot be simulated.
 ///
 ///     const auto profile = read_training_profile("resnet-18.json");
-///     simulate_training(profile, 64, load_network_description("ethernet-10g"), {.batch =
+///     simulate_training(profile, 64, load_cluster_description("ethernet-10g"), {.batch =
 ///     16}).step;
 ///
 /// If a budget ends the simulation after the second step, the report says so, and the results are
@@ -75,7 +75,7 @@ struct SimulatedTraining {
 /// Throws: as `step_times`, `run_simulated` and the scheme; SimulationBudget if a budget ends the
 /// simulation earlier; ValueError for fewer than 2 steps or a factor that is not above 0.
 [[nodiscard]] SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
-                                                  const NetworkDescription& network,
+                                                  const ClusterDescription& cluster,
                                                   const SimulatedTrainingOptions& options);
 
 }  // namespace d5

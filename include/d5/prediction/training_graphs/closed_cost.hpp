@@ -2,7 +2,7 @@
 #pragma once
 
 #include "d5/prediction/graph/operation_graph.hpp"
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 
 namespace d5 {
 
@@ -29,11 +29,11 @@ namespace d5 {
 /// MPICH" (2005).
 /// Throws: NotFound, with the nearest name, for an algorithm without a closed form.
 [[nodiscard]] double closed_seconds(const std::string& kind, const CostRule& rule,
-                                    const NetworkDescription& network);
-/// Time of a copy between device and host: bytes / copy bandwidth; 0 if the network has no copy
+                                    const ClusterDescription& cluster);
+/// Time of a copy between device and host: bytes / copy bandwidth; 0 if the cluster has no copy
 /// bandwidth.
-[[nodiscard]] double copy_seconds(double bytes, const NetworkDescription& network);
+[[nodiscard]] double copy_seconds(double bytes, const ClusterDescription& cluster);
 /// The cost model for `price` from both functions.
-[[nodiscard]] CostModel closed_cost(const NetworkDescription& network);
+[[nodiscard]] CostModel closed_cost(const ClusterDescription& cluster);
 
 }  // namespace d5

@@ -42,7 +42,7 @@ struct DataParallelOptions {
 /// one rank it is `one_rank_graph`.
 ///
 ///     auto graph = data_parallel_graph(profile, {.batch = 32, .ranks = 8});
-///     price(graph, closed_cost(load_network_description("ethernet-10g")));
+///     price(graph, closed_cost(load_cluster_description("ethernet-10g")));
 ///     predict_step(graph).seconds;
 ///
 /// Throws: as `step_times`; ValueError for ranks below 1 or above 10^6.

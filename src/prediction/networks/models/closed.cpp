@@ -13,8 +13,8 @@ namespace {
 /// its own rank, without contention with other ranks.
 class ClosedNetwork final : public SimulatedNetwork {
  public:
-  ClosedNetwork(const NetworkDescription& network, int ranks)
-      : places_(network, ranks), free_(static_cast<std::size_t>(ranks)) {}
+  ClosedNetwork(const ClusterDescription& cluster, int ranks)
+      : places_(cluster, ranks), free_(static_cast<std::size_t>(ranks)) {}
 
   void start(const SimulatedMessage& message, double now) override {
     const auto& path = places_.path(message.from, message.to, message.bytes);

@@ -15,9 +15,9 @@ namespace {
 
 class SharedMedium final : public SimulatedNetwork {
  public:
-  SharedMedium(const NetworkDescription& network, int ranks)
-      : places_(network, ranks),
-        share_(network.medium_share.value),
+  SharedMedium(const ClusterDescription& cluster, int ranks)
+      : places_(cluster, ranks),
+        share_(cluster.medium_share.value),
         senders_(static_cast<std::size_t>(ranks)) {}
 
   void start(const SimulatedMessage& message, double now) override {
@@ -59,8 +59,8 @@ class SharedMedium final : public SimulatedNetwork {
 /// A model for ranks whose messages share one medium, such as a machine's memory. Each rank sends
 /// one message after the other; messages of different ranks share the medium, of which each needs
 /// `medium_share`. A message alone takes latency + bytes / bandwidth.
-std::shared_ptr<SimulatedNetwork> make_shared_medium(const NetworkDescription& network, int ranks) {
-  return std::make_shared<SharedMedium>(network, ranks);
+std::shared_ptr<SimulatedNetwork> make_shared_medium(const ClusterDescription& cluster, int ranks) {
+  return std::make_shared<SharedMedium>(cluster, ranks);
 }
 
 }  // namespace
@@ -78,8 +78,8 @@ namespace {
 /// concurrently.
 class PortNetwork final : public SimulatedNetwork {
  public:
-  PortNetwork(const NetworkDescription& network, int ranks)
-      : places_(network, ranks),
+  PortNetwork(const ClusterDescription& cluster, int ranks)
+      : places_(cluster, ranks),
         hosts_(static_cast<std::size_t>(places_.host(ranks - 1)) + 1),
         ranks_(static_cast<std::size_t>(ranks)) {}
 
@@ -140,12 +140,12 @@ void register_ports(Registry<SimulatedNetworkEntry>& registry) {
   registry.add("ports",
                SimulatedNetworkEntry("LogGOPS: a first-in, first-out port at each end of every "
                                      "message; with a medium_share, messages share a medium",
-                                     [](const NetworkDescription& network,
+                                     [](const ClusterDescription& cluster,
                                         int ranks) -> std::shared_ptr<SimulatedNetwork> {
-                                       if (network.medium_share.value > 0) {
-                                         return detail::make_shared_medium(network, ranks);
+                                       if (cluster.medium_share.value > 0) {
+                                         return detail::make_shared_medium(cluster, ranks);
                                        }
-                                       return std::make_shared<PortNetwork>(network, ranks);
+                                       return std::make_shared<PortNetwork>(cluster, ranks);
                                      }));
 }
 

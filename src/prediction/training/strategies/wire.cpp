@@ -20,14 +20,14 @@ class Wire final : public PredictionStrategy {
   using Options = WireStrategyOptions;
   explicit Wire(const Options& options) : options_(options) {}
   void apply(PlannedTraining& plan) const override {
-    NetworkDescription& network = plan.network;
-    for (auto* figure : {&network.bandwidth, &network.host_bandwidth}) {
+    ClusterDescription& cluster = plan.cluster;
+    for (auto* figure : {&cluster.bandwidth, &cluster.host_bandwidth}) {
       figure->value *= options_.bandwidth;
     }
-    for (auto* figure : {&network.latency, &network.host_latency, &network.overhead}) {
+    for (auto* figure : {&cluster.latency, &cluster.host_latency, &cluster.overhead}) {
       figure->value *= options_.latency;
     }
-    for (NetworkSegment& segment : network.segments) {
+    for (ClusterSegment& segment : cluster.segments) {
       segment.bandwidth *= options_.bandwidth;
       segment.latency *= options_.latency;
     }

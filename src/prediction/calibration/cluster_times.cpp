@@ -8,7 +8,7 @@
 #include "d5/core/clocks/clock.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level3_distributed/node/node_memory.hpp"
-#include "d5/prediction/calibration/network_calibration.hpp"
+#include "d5/prediction/calibration/cluster_calibration.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/node/nodes_of_strands.hpp"
 #include "prediction/calibration/timed_repetitions.hpp"
@@ -61,7 +61,7 @@ double time_signals(Communicator& ranks, int repetitions) {
   return detail::slowest_median(ranks, seconds.front());
 }
 
-NetworkTimes time_network(Communicator& ranks, const CalibrationOptions& options) {
+ClusterTimes time_cluster(Communicator& ranks, const CalibrationOptions& options) {
   constexpr std::int64_t kLarge = 16384;  // typical of gradients
   const auto sizes = sizes_between(options);
   const auto told = [&] {
@@ -75,7 +75,7 @@ NetworkTimes time_network(Communicator& ranks, const CalibrationOptions& options
                                                std::min<std::int64_t>(sizes.back(), 64 << 10),
                                                std::min<std::int64_t>(sizes.back(), 512 << 10),
                                                std::min<std::int64_t>(sizes.back(), 4 << 20)};
-  NetworkTimes times{.ranks = ranks.size(), .medium = ranks.medium()};
+  ClusterTimes times{.ranks = ranks.size(), .medium = ranks.medium()};
   times.messages = time_messages(ranks, sizes, options.repetitions);
   told();
   times.look = time_looks(ranks, options.repetitions);

@@ -9,7 +9,7 @@
 
 #include "d5/core/tables/text_table.hpp"
 #include "d5/level3_distributed/communicator/communicator.hpp"
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 #include "d5/prediction/profile/rank_rates.hpp"
 
 namespace d5 {
@@ -67,13 +67,13 @@ struct MessageEndOptions {
 /// large messages have equal weight.
 /// Throws: ValueError for fewer than two sizes, times that are not positive, and if no positive
 /// bandwidth fits.
-[[nodiscard]] NetworkDescription fit_network(std::span<const TimedMessage> messages,
+[[nodiscard]] ClusterDescription fit_cluster(std::span<const TimedMessage> messages,
                                              const std::string& name, const std::string& source);
 
 /// Fits a piecewise linear model: at most `segments` lines, each for three sizes or more, and as
 /// few as explain the times up to the variation of a repetition. `messages` are sorted by size,
 /// without duplicates.
-[[nodiscard]] NetworkDescription fit_segments(std::span<const TimedMessage> messages,
+[[nodiscard]] ClusterDescription fit_segments(std::span<const TimedMessage> messages,
                                               const std::string& name, const std::string& source,
                                               int segments = 3);
 
@@ -93,8 +93,8 @@ struct HeldOutTime {
   double predicted = 0;
   [[nodiscard]] double error() const { return predicted / measured.seconds - 1; }
 };
-struct NetworkCalibration {
-  NetworkDescription network;
+struct ClusterCalibration {
+  ClusterDescription cluster;
   std::vector<HeldOutTime> held_out = {};
 };
 struct CalibrationOptions {
@@ -108,7 +108,7 @@ struct CalibrationOptions {
 /// Measured times of real ranks. Message sizes are each power of two between the bounds and the
 /// middle to the next. Some of these sizes are also measured for `ends` and `shifts`. All-reduces
 /// (ring, and through shared memory) have powers of two from 16 KiB on.
-struct NetworkTimes {
+struct ClusterTimes {
   int ranks = 2;
   std::string medium;  ///< `Communicator::medium`
   std::vector<TimedMessage> messages = {}, ends = {}, shifts = {}, all_reduces = {};
@@ -119,12 +119,28 @@ struct NetworkTimes {
 };
 /// Measures all times; returns the same on every rank. A collective.
 /// Throws: as the functions above; ValueError for bounds with fewer than four sizes between them.
-[[nodiscard]] NetworkTimes time_network(Communicator& ranks, const CalibrationOptions& options);
-/// Fits a network to every other message size, and validates it with the sizes in between and with
+[[nodiscard]] ClusterTimes time_cluster(Communicator& ranks, const CalibrationOptions& options);
+/// Fits a cluster to every other message size, and validates it with the sizes in between and with
 /// simulated all-reduces. Latency is a message's time minus the CPU overhead at both ends.
-/// Throws: as `fit_network`.
-[[nodiscard]] NetworkCalibration calibrate_network(const NetworkTimes& times,
+/// Throws: as `fit_cluster`.
+[[nodiscard]] ClusterCalibration calibrate_cluster(const ClusterTimes& times,
                                                    const std::string& name);
-[[nodiscard]] TextTable calibration_table(const NetworkCalibration& calibration);
+[[nodiscard]] TextTable calibration_table(const ClusterCalibration& calibration);
+
+/// Former names, for one release.
+using NetworkCalibration [[deprecated("d5::ClusterCalibration")]] = ClusterCalibration;
+using NetworkTimes [[deprecated("d5::ClusterTimes")]] = ClusterTimes;
+[[nodiscard, deprecated("d5::fit_cluster")]] inline ClusterDescription fit_network(
+    std::span<const TimedMessage> messages, const std::string& name, const std::string& source) {
+  return fit_cluster(messages, name, source);
+}
+[[nodiscard, deprecated("d5::time_cluster")]] inline ClusterTimes time_network(
+    Communicator& ranks, const CalibrationOptions& options) {
+  return time_cluster(ranks, options);
+}
+[[nodiscard, deprecated("d5::calibrate_cluster")]] inline ClusterCalibration calibrate_network(
+    const ClusterTimes& times, const std::string& name) {
+  return calibrate_cluster(times, name);
+}
 
 }  // namespace d5

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/calibration/network_calibration.hpp"
+#include "d5/prediction/calibration/cluster_calibration.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 namespace d5::python {
 namespace {
 
-NetworkCalibration calibrated(const std::string& name, int repetitions, std::int64_t least_bytes,
+ClusterCalibration calibrated(const std::string& name, int repetitions, std::int64_t least_bytes,
                               std::int64_t most_bytes, const SharedRanks& group) {
   CalibrationOptions options;
   options.repetitions = repetitions;
@@ -21,35 +21,35 @@ NetworkCalibration calibrated(const std::string& name, int repetitions, std::int
   options.most_bytes = most_bytes;
   options.ends.repetitions = std::min(options.ends.repetitions, repetitions);
   const SharedRanks ranks = group ? group : job_of_python();
-  NetworkCalibration result;
+  ClusterCalibration result;
   long_call([&](const Interrupt&) {  // a launcher ends all ranks by itself
-    result = calibrate_network(time_network(*ranks, options), name);
+    result = calibrate_cluster(time_cluster(*ranks, options), name);
   });
   return result;
 }
 
 /// A held-out time in a form that can be pickled.
 using HeldOutState = std::tuple<std::string, int, std::int64_t, double, double>;
-using CalibrationState = std::tuple<NetworkDescription, std::vector<HeldOutState>>;
+using CalibrationState = std::tuple<ClusterDescription, std::vector<HeldOutState>>;
 
-CalibrationState calibration_state(const NetworkCalibration& calibration) {
+CalibrationState calibration_state(const ClusterCalibration& calibration) {
   std::vector<HeldOutState> times;
   for (const HeldOutTime& time : calibration.held_out) {
     times.emplace_back(time.what, time.ranks, time.measured.bytes, time.measured.seconds,
                        time.predicted);
   }
-  return {calibration.network, times};
+  return {calibration.cluster, times};
 }
 
-NetworkCalibration calibration_of_state(const CalibrationState& state) {
-  NetworkCalibration calibration{.network = std::get<0>(state)};
+ClusterCalibration calibration_of_state(const CalibrationState& state) {
+  ClusterCalibration calibration{.cluster = std::get<0>(state)};
   for (const auto& [what, ranks, bytes, seconds, predicted] : std::get<1>(state)) {
     calibration.held_out.push_back({what, ranks, {bytes, seconds}, predicted});
   }
   return calibration;
 }
 
-RowDicts rows_of_calibration(const NetworkCalibration& calibration) {
+RowDicts rows_of_calibration(const ClusterCalibration& calibration) {
   return rows_of(calibration.held_out, [](Values& row, const HeldOutTime& time) {
     row["what"] = time.what;
     row["ranks"] = time.ranks;
@@ -62,23 +62,35 @@ RowDicts rows_of_calibration(const NetworkCalibration& calibration) {
 
 }  // namespace
 
-void bind_network_calibration(py::module_& m) {
+void warn_of_former_name(const char* former, const char* present) {
+  const std::string line = fmt::format("{} is {} now", former, present);
+  if (PyErr_WarnEx(PyExc_DeprecationWarning, line.c_str(), 1) != 0) throw py::error_already_set();
+}
+
+void bind_cluster_calibration(py::module_& m) {
   const CalibrationOptions usual;
-  py::class_<NetworkCalibration>(m, "NetworkCalibration",
-                                 "A network description that was fitted to messages between ranks.")
-      .def_readonly("network", &NetworkCalibration::network)
+  py::class_<ClusterCalibration>(m, "ClusterCalibration",
+                                 "A cluster description that was fitted to messages between ranks.")
+      .def_readonly("cluster", &ClusterCalibration::cluster)
+      .def_property_readonly(
+          "network",
+          [](const ClusterCalibration& calibration) {
+            warn_of_former_name("ClusterCalibration.network", "ClusterCalibration.cluster");
+            return calibration.cluster;
+          },
+          "Former name of `cluster`.")
       .def("held_out", &rows_of_calibration,
            "A dict per held-out measurement: what, ranks, bytes, measured and predicted seconds, "
            "error.")
       .def_property_readonly(
           "spread",
-          [](const NetworkCalibration& calibration) { return calibration.network.spread.value; },
+          [](const ClusterCalibration& calibration) { return calibration.cluster.spread.value; },
           "Relative error of messages; above 0.5 something else ran at the same time.")
       .def("table",
-           [](const NetworkCalibration& calibration) { return calibration_table(calibration); })
+           [](const ClusterCalibration& calibration) { return calibration_table(calibration); })
       .def(py::pickle(&calibration_state, &calibration_of_state))
-      .def("__repr__", [](const NetworkCalibration& calibration) {
-        return fmt::format("<d5.NetworkCalibration {}>", printable(calibration.network.name));
+      .def("__repr__", [](const ClusterCalibration& calibration) {
+        return fmt::format("<d5.ClusterCalibration {}>", printable(calibration.cluster.name));
       });
   m.def("_calibrate", &calibrated, py::arg("name"), py::kw_only(),
         py::arg("repetitions") = usual.repetitions, py::arg("least_bytes") = usual.least_bytes,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 
 #include <catch2/catch.hpp>
+#include <type_traits>
 
 #include "d5/core/errors/error.hpp"
+#include "d5/prediction/networks/network_description.hpp"
 
 namespace d5 {
 namespace {
@@ -12,43 +14,43 @@ const std::string kSmallest =
     "name: two\nlatency: {value: 50us, source: s}\nbandwidth: {value: 1.25GB/s, source: s}\n";
 
 TEST_CASE("every network that d5 carries is read, each of its numbers with a source") {
-  const auto names = carried_networks();
+  const auto names = carried_clusters();
   REQUIRE(names.size() >= 3);
   for (const auto& name : names) {
-    const NetworkDescription network = load_network_description(name);
-    CHECK(network.name == name);
-    CHECK_FALSE(network.summary.empty());
-    CHECK(network.bandwidth.value > 0);
-    CHECK_FALSE(network.latency.source.empty());
+    const ClusterDescription cluster = load_cluster_description(name);
+    CHECK(cluster.name == name);
+    CHECK_FALSE(cluster.summary.empty());
+    CHECK(cluster.bandwidth.value > 0);
+    CHECK_FALSE(cluster.latency.source.empty());
   }
 }
 
 TEST_CASE("a network reads back as it was written, fitted digits too") {
-  NetworkDescription network = parse_network_description(kSmallest, "two.yaml");
-  CHECK(network.latency.value == 50e-6);
-  CHECK(network.bandwidth.value == 1.25e9);
-  network.latency = {1.0 / 3, "a \"fit\", \\ and more"};
-  network.summary = "two: # lines\nof it";
-  network.topology_options.set("down", "4,4");
-  const NetworkDescription again = parse_network_description(to_yaml(network), "again.yaml");
+  ClusterDescription cluster = parse_cluster_description(kSmallest, "two.yaml");
+  CHECK(cluster.latency.value == 50e-6);
+  CHECK(cluster.bandwidth.value == 1.25e9);
+  cluster.latency = {1.0 / 3, "a \"fit\", \\ and more"};
+  cluster.summary = "two: # lines\nof it";
+  cluster.topology_options.set("down", "4,4");
+  const ClusterDescription again = parse_cluster_description(to_yaml(cluster), "again.yaml");
   CHECK(again.latency.value == 1.0 / 3);
-  CHECK(again.latency.source == network.latency.source);
-  CHECK(again.summary == network.summary);
+  CHECK(again.latency.source == cluster.latency.source);
+  CHECK(again.summary == cluster.summary);
   CHECK(again.topology_options.text("down", "") == "4,4");
   CHECK(again.overhead.source.empty());
 }
 
 TEST_CASE("a wire's words are a network of as many ports as there are ranks") {
-  const NetworkDescription network = network_of_wire("50us,10Gbit/s");
-  CHECK(network.name == "wire 50us,1.25GB/s");
-  CHECK(network.latency.value == 50e-6);
-  CHECK(network.bandwidth.value == 1.25e9);
-  CHECK(parse_network_description(to_yaml(network), "wire.yaml").most_ranks() == 1'000'000);
-  CHECK_THROWS_AS(network_of_wire("50us"), ValueError);
+  const ClusterDescription cluster = cluster_of_wire("50us,10Gbit/s");
+  CHECK(cluster.name == "wire 50us,1.25GB/s");
+  CHECK(cluster.latency.value == 50e-6);
+  CHECK(cluster.bandwidth.value == 1.25e9);
+  CHECK(parse_cluster_description(to_yaml(cluster), "wire.yaml").most_ranks() == 1'000'000);
+  CHECK_THROWS_AS(cluster_of_wire("50us"), ValueError);
 }
 
 TEST_CASE("large messages may have figures of their own") {
-  NetworkDescription network = parse_network_description(
+  ClusterDescription cluster = parse_cluster_description(
       kSmallest +
           "topology: memory\nsignal: {value: 100ns, source: s}\nmedium_share: {value: 0.4, source: "
           "s}\n"
@@ -57,16 +59,16 @@ TEST_CASE("large messages may have figures of their own") {
           "  - {bytes: 1MiB, latency: 90us, bandwidth: 1GB/s, source: b}\n",
       "two.yaml");
   for (int written = 0; written < 2; ++written) {
-    CHECK(network.segment_of(4095).bandwidth == 1.25e9);
-    CHECK(network.segment_of(4096).latency == 80e-6);
-    CHECK(network.segment_of(1 << 20).bandwidth == 1e9);
-    CHECK(network.segment_of(1 << 20).source == "b");
-    CHECK(network.end_bandwidth.value == 4e9);
-    CHECK(network.spread.value == 0.25);
-    CHECK(network.node_of(7) == 0);
-    CHECK(network.signal.value == Approx(1e-7));
-    CHECK(network.medium_share.value == 0.4);
-    network = parse_network_description(to_yaml(network), "again.yaml");
+    CHECK(cluster.segment_of(4095).bandwidth == 1.25e9);
+    CHECK(cluster.segment_of(4096).latency == 80e-6);
+    CHECK(cluster.segment_of(1 << 20).bandwidth == 1e9);
+    CHECK(cluster.segment_of(1 << 20).source == "b");
+    CHECK(cluster.end_bandwidth.value == 4e9);
+    CHECK(cluster.spread.value == 0.25);
+    CHECK(cluster.node_of(7) == 0);
+    CHECK(cluster.signal.value == Approx(1e-7));
+    CHECK(cluster.medium_share.value == 0.4);
+    cluster = parse_cluster_description(to_yaml(cluster), "again.yaml");
   }
 }
 
@@ -94,13 +96,24 @@ TEST_CASE("an error in a network description has file and line") {
        "  - {bytes: 4KiB, latency: 1us, bandwidth: 1/s, source: s}\n",
        "n.yaml:4: a segment begins at 4096 bytes; expected more than the one before"},
   }));
-  CHECK_THROWS_AS(parse_network_description(text, "n.yaml"), FormatError);
-  CHECK_THROWS_WITH(parse_network_description(text, "n.yaml"), Catch::Contains(says));
+  CHECK_THROWS_AS(parse_cluster_description(text, "n.yaml"), FormatError);
+  CHECK_THROWS_WITH(parse_cluster_description(text, "n.yaml"), Catch::Contains(says));
 }
 
 TEST_CASE("the error about an unknown network suggests the nearest one") {
-  CHECK_THROWS_WITH(load_network_description("ethernet-10gb"), Catch::Contains("ethernet-10g"));
+  CHECK_THROWS_WITH(load_cluster_description("ethernet-10gb"), Catch::Contains("ethernet-10g"));
 }
 
 }  // namespace
 }  // namespace d5
+
+// A cluster was called a network; its former names and header hold for one release.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+TEST_CASE("former names are those of clusters") {
+  STATIC_REQUIRE(std::is_same_v<d5::NetworkDescription, d5::ClusterDescription>);
+  CHECK(d5::carried_networks() == d5::carried_clusters());
+  CHECK(d5::to_yaml(d5::load_network_description("ethernet-10g")) ==
+        d5::to_yaml(d5::load_cluster_description("ethernet-10g")));
+}
+#pragma GCC diagnostic pop

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "d5/core/errors/error.hpp"
-#include "d5/prediction/calibration/network_calibration.hpp"
+#include "d5/prediction/calibration/cluster_calibration.hpp"
 
 namespace d5 {
 namespace {
@@ -70,12 +70,12 @@ Cut best_cut(std::span<const TimedMessage> messages, int lines) {
 
 }  // namespace
 
-NetworkDescription fit_network(std::span<const TimedMessage> messages, const std::string& name,
+ClusterDescription fit_cluster(std::span<const TimedMessage> messages, const std::string& name,
                                const std::string& source) {
   return fit_segments(messages, name, source, 1);
 }
 
-NetworkDescription fit_segments(std::span<const TimedMessage> messages, const std::string& name,
+ClusterDescription fit_segments(std::span<const TimedMessage> messages, const std::string& name,
                                 const std::string& source, int segments) {
   constexpr double kSmallError = 0.01;  // errors below it need no further line
   const auto count = static_cast<double>(messages.size());
@@ -95,22 +95,22 @@ NetworkDescription fit_segments(std::span<const TimedMessage> messages, const st
         fmt::format("calibration: no bandwidth fits {} messages; give sizes that lie further apart",
                     messages.size()));
   }
-  NetworkDescription network;
-  network.name = name;
-  network.hosts = 1'000'000;
+  ClusterDescription cluster;
+  cluster.name = name;
+  cluster.hosts = 1'000'000;
   for (std::size_t i = 0; i < chosen.begins.size(); ++i) {
     const std::size_t begin = chosen.begins[i];
     const std::size_t end = i + 1 < chosen.begins.size() ? chosen.begins[i + 1] : messages.size();
     const MessageLine line = line_through(messages.subspan(begin, end - begin));
     if (i == 0) {
-      network.latency = {line.latency, source};
-      network.bandwidth = {1 / line.seconds_a_byte, source};
+      cluster.latency = {line.latency, source};
+      cluster.bandwidth = {1 / line.seconds_a_byte, source};
     } else {
-      network.segments.push_back(
+      cluster.segments.push_back(
           {messages[begin].bytes, line.latency, 1 / line.seconds_a_byte, source});
     }
   }
-  return network;
+  return cluster;
 }
 
 MessageEndCost fit_message_ends(std::span<const TimedMessage> ends) {

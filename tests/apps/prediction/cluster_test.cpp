@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// d5 network list|show: what their help says, and all-reduces against closed forms.
+// d5 cluster list|show: what their help says, and all-reduces against closed forms.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -12,13 +12,13 @@ TEST_CASE("help of the commands of networks teaches by examples") {
   for (const std::string command : {"list", "show"}) {
     const auto help = run_d5("network " + command + " --help");
     CHECK(help.status == 0);
-    CHECK_THAT(help.out, Contains("Examples:\n  ") && Contains("d5 network " + command));
+    CHECK_THAT(help.out, Contains("Examples:\n  ") && Contains("d5 cluster " + command));
   }
 }
 
-TEST_CASE("network show simulates all-reduces on a network") {
+TEST_CASE("cluster show simulates all-reduces on a network") {
   const auto run = run_d5(
-      "network show ethernet-10g --ranks 2,8 --all-reduce ring --bytes 8MB --model ports "
+      "cluster show ethernet-10g --ranks 2,8 --all-reduce ring --bytes 8MB --model ports "
       "--format json");
   REQUIRE(run.status == 0);
   const auto rows = nlohmann::json::parse(run.out);
@@ -34,11 +34,11 @@ TEST_CASE("network show simulates all-reduces on a network") {
 }
 
 TEST_CASE("a network that cannot be simulated is refused before anything is printed") {
-  const auto unknown = run_d5("network show ethernet-10g --ranks 2 --all-reduce rig");
+  const auto unknown = run_d5("cluster show ethernet-10g --ranks 2 --all-reduce rig");
   CHECK(unknown.status == 2);
   CHECK(unknown.out.empty());
   CHECK_THAT(unknown.err, Contains("did you mean ring"));
-  CHECK_THAT(run_d5("network show ethernet-10g --ranks 0").err, Contains("1 or more"));
-  CHECK_THAT(run_d5("network show ethernet-10g --ranks 200").err,
+  CHECK_THAT(run_d5("cluster show ethernet-10g --ranks 0").err, Contains("1 or more"));
+  CHECK_THAT(run_d5("cluster show ethernet-10g --ranks 200").err,
              Contains("has room for 128 ranks"));
 }

@@ -13,47 +13,47 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/tensor/phantom_tensor.hpp"
 #include "d5/level3_distributed/collectives/collective.hpp"
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 #include "d5/prediction/networks/simulated_network.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
 
 namespace d5::command {
 namespace {
 
-constexpr const char* kNetworkShowExamples =
-    R"(  d5 network show ethernet-10g    each of its numbers, and its source
-  d5 network show mine.yaml --ranks 2,8,64 --all-reduce ring,rabenseifner --bytes 100MB
+constexpr const char* kClusterShowExamples =
+    R"(  d5 cluster show ethernet-10g    each of its numbers, and its source
+  d5 cluster show mine.yaml --ranks 2,8,64 --all-reduce ring,rabenseifner --bytes 100MB
                                   also simulated times of all-reduces: from latency and bandwidth
                                   alone (closed), and with contention at ports (ports)
 
 Simulated ranks compute nothing: additions take no time.)";
 
-struct NetworkShowOptions : app::OutputOptions {
-  std::string network;
+struct ClusterShowOptions : app::OutputOptions {
+  std::string cluster;
   std::int64_t bytes = 100'000'000;
   std::vector<int> ranks;
   std::vector<std::string> all_reduces = {"mpi", "ring"}, models = {"closed", "ports"};
 };
 
-TextTable figures(const NetworkDescription& network) {
+TextTable figures(const ClusterDescription& cluster) {
   TextTable table({"what", "value", "unit", "source"});
-  const auto add = [&](const char* what, const NetworkFigure& figure, const char* unit) {
+  const auto add = [&](const char* what, const ClusterFigure& figure, const char* unit) {
     if (figure.source.empty()) return;
     table.add({what, fmt::format("{:.9g}", figure.value), unit, figure.source});
   };
-  table.add({"hosts", fmt::format("{}", network.hosts), "", ""});
-  table.add({"ranks a host", fmt::format("{}", network.ranks_per_host), "", ""});
-  table.add({"topology", network.topology, "", ""});
-  add("latency", network.latency, "s");
-  add("bandwidth", network.bandwidth, "B/s");
-  add("overhead", network.overhead, "s");
-  add("look", network.look, "s");
-  add("signal", network.signal, "s");
-  add("end_bandwidth", network.end_bandwidth, "B/s");
-  add("host_latency", network.host_latency, "s");
-  add("host_bandwidth", network.host_bandwidth, "B/s");
-  add("copy_bandwidth", network.copy_bandwidth, "B/s");
-  for (const NetworkSegment& segment : network.segments) {
+  table.add({"hosts", fmt::format("{}", cluster.hosts), "", ""});
+  table.add({"ranks a host", fmt::format("{}", cluster.ranks_per_host), "", ""});
+  table.add({"topology", cluster.topology, "", ""});
+  add("latency", cluster.latency, "s");
+  add("bandwidth", cluster.bandwidth, "B/s");
+  add("overhead", cluster.overhead, "s");
+  add("look", cluster.look, "s");
+  add("signal", cluster.signal, "s");
+  add("end_bandwidth", cluster.end_bandwidth, "B/s");
+  add("host_latency", cluster.host_latency, "s");
+  add("host_bandwidth", cluster.host_bandwidth, "B/s");
+  add("copy_bandwidth", cluster.copy_bandwidth, "B/s");
+  for (const ClusterSegment& segment : cluster.segments) {
     const std::string from = fmt::format("from {} B: ", segment.bytes);
     table.add({from + "latency", fmt::format("{:.9g}", segment.latency), "s", segment.source});
     table.add(
@@ -62,7 +62,7 @@ TextTable figures(const NetworkDescription& network) {
   return table;
 }
 
-double all_reduce_seconds(const NetworkDescription& network, int ranks,
+double all_reduce_seconds(const ClusterDescription& cluster, int ranks,
                           const std::string& algorithm, const std::string& model,
                           std::int64_t bytes) {
   SimulationOptions options;
@@ -71,19 +71,19 @@ double all_reduce_seconds(const NetworkDescription& network, int ranks,
     Tensor data = phantom_tensor({DType::float32, {bytes / 4}});
     all_reduces().at(algorithm).make()->start(*all, data)->wait();
   };
-  return run_simulated(ranks, network, reduce, options).seconds;
+  return run_simulated(ranks, cluster, reduce, options).seconds;
 }
 
-int run_network_show(const NetworkShowOptions& options) {
-  const NetworkDescription network = load_network_description(options.network);
+int run_cluster_show(const ClusterShowOptions& options) {
+  const ClusterDescription cluster = load_cluster_description(options.cluster);
   for (const auto& name : options.all_reduces) (void)all_reduces().at(name);
   for (const auto& name : options.models) (void)find_simulated_network(name);
   const bool people = is_for_people(options.format);
   if (people) {
     app::print_wrapped(
-        fmt::format("{}: {}\n\n", printable(network.name), printable(network.summary)));
+        fmt::format("{}: {}\n\n", printable(cluster.name), printable(cluster.summary)));
   }
-  if (people || options.ranks.empty()) app::print(figures(network), options.format);
+  if (people || options.ranks.empty()) app::print(figures(cluster), options.format);
   if (options.ranks.empty()) return app::kPassed;
   if (people) fmt::print("\n");
   TextTable table({"all-reduce", "bytes", "ranks", "network", "seconds"});
@@ -91,7 +91,7 @@ int run_network_show(const NetworkShowOptions& options) {
     for (const int ranks : options.ranks) {
       for (const auto& model : options.models) {
         table.add({algorithm, fmt::format("{}", options.bytes), fmt::format("{}", ranks), model,
-                   fmt::format("{:.6g}", all_reduce_seconds(network, ranks, algorithm, model,
+                   fmt::format("{:.6g}", all_reduce_seconds(cluster, ranks, algorithm, model,
                                                             options.bytes))});
       }
     }
@@ -102,14 +102,14 @@ int run_network_show(const NetworkShowOptions& options) {
 
 }  // namespace
 
-void register_network_show(app::Program& program) {
-  auto options = std::make_shared<NetworkShowOptions>();
+void register_cluster_show(app::Program& program) {
+  auto options = std::make_shared<ClusterShowOptions>();
   auto& command =
-      program.add("network show", "show a network's numbers, and simulate all-reduces on it",
-                  kNetworkShowExamples, [options] { return run_network_show(*options); });
+      program.add("cluster show", "show a cluster's numbers, and simulate all-reduces on it",
+                  kClusterShowExamples, [options] { return run_cluster_show(*options); });
   command
-      .add_option("NETWORK", options->network,
-                  "built-in description ('d5 network list'), or a file of your own")
+      .add_option("CLUSTER", options->cluster,
+                  "built-in description ('d5 cluster list'), or a file of your own")
       ->required();
   command.add_option("--ranks", options->ranks, "numbers of ranks to simulate all-reduces between")
       ->delimiter(',')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,30 +25,30 @@ namespace {
 
 using detail::YamlNode;
 
-constexpr const char* kCarriedNetworks = "data/networks";
+constexpr const char* kCarriedClusters = "data/clusters";
 constexpr std::array kTopologies = {"star", "memory", "fat_tree", "torus", "dragonfly"};
 
 /// A figure of the file: its member, and whether it is a rate (above 0) or a number (0 or more).
 struct FigureRow {
   const char* key;
-  NetworkFigure NetworkDescription::* member;
+  ClusterFigure ClusterDescription::* member;
   const char* example;
   bool must_be;
   [[nodiscard]] bool is_rate() const { return std::string_view(example).ends_with("/s"); }
 };
 constexpr std::array kFigures = {
-    FigureRow{"latency", &NetworkDescription::latency, "50us", true},
-    FigureRow{"bandwidth", &NetworkDescription::bandwidth, "1.25GB/s", true},
-    FigureRow{"overhead", &NetworkDescription::overhead, "50us", false},
-    FigureRow{"end_bandwidth", &NetworkDescription::end_bandwidth, "1.25GB/s", false},
-    FigureRow{"medium_share", &NetworkDescription::medium_share, "0.25", false},
-    FigureRow{"signal", &NetworkDescription::signal, "50us", false},
-    FigureRow{"look", &NetworkDescription::look, "50us", false},
-    FigureRow{"spread", &NetworkDescription::spread, "0.05", false},
-    FigureRow{"calibrated_bytes", &NetworkDescription::calibrated_bytes, "4194304", false},
-    FigureRow{"host_latency", &NetworkDescription::host_latency, "50us", false},
-    FigureRow{"host_bandwidth", &NetworkDescription::host_bandwidth, "1.25GB/s", false},
-    FigureRow{"copy_bandwidth", &NetworkDescription::copy_bandwidth, "1.25GB/s", false},
+    FigureRow{"latency", &ClusterDescription::latency, "50us", true},
+    FigureRow{"bandwidth", &ClusterDescription::bandwidth, "1.25GB/s", true},
+    FigureRow{"overhead", &ClusterDescription::overhead, "50us", false},
+    FigureRow{"end_bandwidth", &ClusterDescription::end_bandwidth, "1.25GB/s", false},
+    FigureRow{"medium_share", &ClusterDescription::medium_share, "0.25", false},
+    FigureRow{"signal", &ClusterDescription::signal, "50us", false},
+    FigureRow{"look", &ClusterDescription::look, "50us", false},
+    FigureRow{"spread", &ClusterDescription::spread, "0.05", false},
+    FigureRow{"calibrated_bytes", &ClusterDescription::calibrated_bytes, "4194304", false},
+    FigureRow{"host_latency", &ClusterDescription::host_latency, "50us", false},
+    FigureRow{"host_bandwidth", &ClusterDescription::host_bandwidth, "1.25GB/s", false},
+    FigureRow{"copy_bandwidth", &ClusterDescription::copy_bandwidth, "1.25GB/s", false},
 };
 
 [[noreturn]] void fail(const std::string& file, int line, const std::string& what) {
@@ -106,7 +106,7 @@ double read_value(const std::string& file, const char* key, bool is_rate, const 
   return value;
 }
 
-NetworkFigure read_figure(const std::string& file, const FigureRow& row, const YamlNode& node) {
+ClusterFigure read_figure(const std::string& file, const FigureRow& row, const YamlNode& node) {
   const YamlNode* value = node.find("value");
   const YamlNode* source = node.find("source");
   if (!value || !source || node.entries.size() != 2) {
@@ -114,15 +114,15 @@ NetworkFigure read_figure(const std::string& file, const FigureRow& row, const Y
          fmt::format("'{}' is not a figure; expected {{value: {}, source: a data sheet}}", row.key,
                      row.example));
   }
-  NetworkFigure figure{0, scalar(file, "source", *source)};
+  ClusterFigure figure{0, scalar(file, "source", *source)};
   figure.value = read_value(file, row.key, row.is_rate(), *value);
   return figure;
 }
 
 /// Reads segments of increasing size.
-std::vector<NetworkSegment> read_segments(const std::string& file, const YamlNode& node) {
+std::vector<ClusterSegment> read_segments(const std::string& file, const YamlNode& node) {
   if (!node.is_list()) fail(file, node.line, "'segments' is not a list");
-  std::vector<NetworkSegment> segments;
+  std::vector<ClusterSegment> segments;
   for (const auto& [place, each] : node.entries) {
     const YamlNode *bytes = each.find("bytes"), *latency = each.find("latency"),
                    *bandwidth = each.find("bandwidth"), *source = each.find("source");
@@ -132,7 +132,7 @@ std::vector<NetworkSegment> read_segments(const std::string& file, const YamlNod
                        "1.25GB/s, source: a data sheet}}",
                        place));
     }
-    NetworkSegment segment;
+    ClusterSegment segment;
     try {
       segment.bytes = static_cast<std::int64_t>(byte_count(scalar(file, "bytes", *bytes)));
     } catch (const ValueError& error) {
@@ -168,27 +168,27 @@ std::int64_t read_count(const std::string& file, const std::string& key, const Y
 
 }  // namespace
 
-NetworkSegment NetworkDescription::segment_of(double bytes) const {
-  NetworkSegment found{0, latency.value, bandwidth.value, latency.source};
-  for (const NetworkSegment& segment : segments) {
+ClusterSegment ClusterDescription::segment_of(double bytes) const {
+  ClusterSegment found{0, latency.value, bandwidth.value, latency.source};
+  for (const ClusterSegment& segment : segments) {
     if (static_cast<double>(segment.bytes) <= bytes) found = segment;
   }
   return found;
 }
 
-void expect_places(const NetworkDescription& network, int ranks) {
-  if (ranks >= 1 && ranks <= network.most_ranks()) return;
+void expect_places(const ClusterDescription& cluster, int ranks) {
+  if (ranks >= 1 && ranks <= cluster.most_ranks()) return;
   throw ValueError(fmt::format(
-      "network '{}' has room for {} ranks ({} hosts of {}), but {} were requested; raise 'hosts' "
+      "cluster '{}' has room for {} ranks ({} hosts of {}), but {} were requested; raise 'hosts' "
       "in its file, or simulate fewer",
-      printable(network.name), network.most_ranks(), network.hosts, network.ranks_per_host, ranks));
+      printable(cluster.name), cluster.most_ranks(), cluster.hosts, cluster.ranks_per_host, ranks));
 }
 
-NetworkDescription parse_network_description(const std::string& text, const std::string& file) {
+ClusterDescription parse_cluster_description(const std::string& text, const std::string& file) {
   const YamlNode root = detail::parse_yaml(text, file);
   if (!root.is_map()) fail(file, 1, "is not a map; expected name:, latency:, bandwidth: ...");
-  NetworkDescription network;
-  network.file = file;
+  ClusterDescription cluster;
+  cluster.file = file;
   std::vector<std::string> known = {"name",     "summary",          "hosts",   "ranks_per_host",
                                     "topology", "topology_options", "segments"};
   for (const FigureRow& row : kFigures) known.emplace_back(row.key);
@@ -196,84 +196,84 @@ NetworkDescription parse_network_description(const std::string& text, const std:
     const auto row =
         std::ranges::find_if(kFigures, [&](const FigureRow& each) { return key == each.key; });
     if (row != kFigures.end()) {
-      network.*row->member = read_figure(file, *row, node);
+      cluster.*row->member = read_figure(file, *row, node);
     } else if (key == "hosts" || key == "ranks_per_host") {
-      (key == "hosts" ? network.hosts : network.ranks_per_host) = read_count(file, key, node);
+      (key == "hosts" ? cluster.hosts : cluster.ranks_per_host) = read_count(file, key, node);
     } else if (key == "segments") {
-      network.segments = read_segments(file, node);
+      cluster.segments = read_segments(file, node);
     } else if (key == "topology_options") {
       for (const auto& [option, value] : node.entries) {
-        network.topology_options.set(option, scalar(file, option, value),
+        cluster.topology_options.set(option, scalar(file, option, value),
                                      fmt::format("{}:{}", printable(file), value.line));
       }
     } else if (key == "name" || key == "summary" || key == "topology") {
-      (key == "name"      ? network.name
-       : key == "summary" ? network.summary
-                          : network.topology) = scalar(file, key, node);
+      (key == "name"      ? cluster.name
+       : key == "summary" ? cluster.summary
+                          : cluster.topology) = scalar(file, key, node);
     } else {
       fail_unknown(file, node.line, "key", key, known);
     }
     if (key == "topology" && std::ranges::none_of(kTopologies, [&](const char* each) {
-          return network.topology == each;
+          return cluster.topology == each;
         })) {
-      fail_unknown(file, node.line, "topology", network.topology,
+      fail_unknown(file, node.line, "topology", cluster.topology,
                    {kTopologies.begin(), kTopologies.end()});
     }
   }
-  if (network.name.empty()) fail(file, root.line, "has no 'name'");
+  if (cluster.name.empty()) fail(file, root.line, "has no 'name'");
   for (const FigureRow& row : kFigures) {
     if (row.must_be && !root.find(row.key)) {
       fail(file, root.line, fmt::format("has no '{}'", row.key));
     }
   }
-  return network;
+  return cluster;
 }
 
-std::string to_yaml(const NetworkDescription& network) {
+std::string to_yaml(const ClusterDescription& cluster) {
   const auto quoted = [](const std::string& text) {  // JSON's strings are YAML's
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   };
   std::ostringstream yaml;
-  yaml << "name: " << quoted(network.name) << "\n";
-  if (!network.summary.empty()) yaml << "summary: " << quoted(network.summary) << "\n";
-  yaml << "hosts: " << network.hosts << "\nranks_per_host: " << network.ranks_per_host
-       << "\ntopology: " << network.topology << "\n";
-  if (!network.topology_options.values().empty()) {
+  yaml << "name: " << quoted(cluster.name) << "\n";
+  if (!cluster.summary.empty()) yaml << "summary: " << quoted(cluster.summary) << "\n";
+  yaml << "hosts: " << cluster.hosts << "\nranks_per_host: " << cluster.ranks_per_host
+       << "\ntopology: " << cluster.topology << "\n";
+  if (!cluster.topology_options.values().empty()) {
     yaml << "topology_options:\n";
-    for (const auto& [option, value] : network.topology_options.values()) {
+    for (const auto& [option, value] : cluster.topology_options.values()) {
       yaml << "  " << quoted(option) << ": " << quoted(value) << "\n";
     }
   }
   for (const FigureRow& row : kFigures) {
-    const NetworkFigure& figure = network.*row.member;
+    const ClusterFigure& figure = cluster.*row.member;
     if (figure.source.empty()) continue;
     yaml << fmt::format("{}: {{value: {}{}, source: {}}}\n", row.key, figure.value,
                         row.is_rate() ? "/s" : "", quoted(figure.source));
   }
-  if (!network.segments.empty()) yaml << "segments:\n";
-  for (const NetworkSegment& segment : network.segments) {
+  if (!cluster.segments.empty()) yaml << "segments:\n";
+  for (const ClusterSegment& segment : cluster.segments) {
     yaml << fmt::format("  - {{bytes: {}, latency: {}, bandwidth: {}/s, source: {}}}\n",
                         segment.bytes, segment.latency, segment.bandwidth, quoted(segment.source));
   }
   return yaml.str();
 }
 
-NetworkDescription load_network_description(const std::string& file_or_name) {
+ClusterDescription load_cluster_description(const std::string& file_or_name) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 16;
-  const std::string path = file_or_carried("network", kCarriedNetworks, file_or_name);
-  return parse_network_description(read_file(path, kMostBytes), file_or_name);
+  const std::string path = file_or_carried("cluster", kCarriedClusters, file_or_name);
+  return parse_cluster_description(read_file(path, kMostBytes), file_or_name);
 }
 
-NetworkDescription network_of_wire(const std::string& words) {
+ClusterDescription cluster_of_wire(const std::string& words) {
   const WireOptions wire = wire_of(words);
-  NetworkDescription network;
-  network.name = "wire " + to_string(wire);
-  network.hosts = 1'000'000;
-  network.latency = {std::chrono::duration<double>(wire.latency).count(), "a modelled wire"};
-  network.bandwidth = {wire.bytes_per_second, "a modelled wire"};
-  return network;
+  ClusterDescription cluster;
+  cluster.name = "wire " + to_string(wire);
+  cluster.hosts = 1'000'000;
+  cluster.latency = {std::chrono::duration<double>(wire.latency).count(), "a modelled wire"};
+  cluster.bandwidth = {wire.bytes_per_second, "a modelled wire"};
+  return cluster;
 }
 
-std::vector<std::string> carried_networks() { return carried_names(kCarriedNetworks); }
+std::vector<std::string> carried_clusters() { return carried_names(kCarriedClusters); }
 
 }  // namespace d5

@@ -15,16 +15,16 @@
 #include "d5/core/results/results.hpp"
 #include "d5/core/screen/progress.hpp"
 #include "d5/level3_distributed/schemes/distributed_training.hpp"
-#include "d5/prediction/calibration/network_calibration.hpp"
+#include "d5/prediction/calibration/cluster_calibration.hpp"
 
 namespace d5::command {
 namespace {
 
 constexpr const char* kCalibrateExamples =
-    R"(  d5 network calibrate --out here.yaml           between two ranks of this machine
-  mpirun -np 8 --hostfile hosts d5 network calibrate --out cluster.yaml
+    R"(  d5 cluster calibrate --out here.yaml           between two ranks of this machine
+  mpirun -np 8 --hostfile hosts d5 cluster calibrate --out cluster.yaml
                                                 between hosts: ranks 0 and 1 on two of them
-  d5 network calibrate --wire 50us,1GB/s        of a modelled wire
+  d5 cluster calibrate --wire 50us,1GB/s        of a modelled wire
 
 Also measures sizes and all-reduces that the fit does not use, and prints them beside its predictions.)";
 
@@ -46,18 +46,18 @@ int run_calibrate(CalibrateCommand options) {
   options.calibration.most_bytes = std::int64_t(byte_count(options.largest));
   Progress progress("calibrate", CalibrationOptions::kParts);
   options.calibration.on_part = [&] { progress.advance(); };
-  const NetworkTimes times = time_network(*ranks, options.calibration);
+  const ClusterTimes times = time_cluster(*ranks, options.calibration);
   if (ranks->rank() == 0) {
-    const NetworkCalibration calibration = calibrate_network(times, options.name);
+    const ClusterCalibration calibration = calibrate_cluster(times, options.name);
     if (options.out.empty()) {
-      fmt::print("{}\n", to_yaml(calibration.network));
+      fmt::print("{}\n", to_yaml(calibration.cluster));
     } else {
-      write_file(options.out, to_yaml(calibration.network));
+      write_file(options.out, to_yaml(calibration.cluster));
       app::say_written(options);
     }
     app::print(calibration_table(calibration), options.format);
-    if (const double spread = calibration.network.spread.value;
-        spread > NetworkDescription::kBusySpread) {
+    if (const double spread = calibration.cluster.spread.value;
+        spread > ClusterDescription::kBusySpread) {
       app::say(
           fmt::format("mistrusted: {:.0f}% off where it was not fitted (root mean square); "
                       "calibrate on an otherwise idle machine",
@@ -70,11 +70,11 @@ int run_calibrate(CalibrateCommand options) {
 
 }  // namespace
 
-void register_network_calibrate(app::Program& program) {
+void register_cluster_calibrate(app::Program& program) {
   auto options = std::make_shared<CalibrateCommand>();
-  auto& command = program.add("network calibrate", "fit a network description to measured messages",
+  auto& command = program.add("cluster calibrate", "fit a cluster description to measured messages",
                               kCalibrateExamples, [=] { return run_calibrate(*options); });
-  command.add_option("--name", options->name, "name of the network")->option_text("NAME");
+  command.add_option("--name", options->name, "name of the cluster")->option_text("NAME");
   app::add_started_ranks_option(command, options->ranks);
   command.add_option("--repetitions", options->calibration.repetitions, "repetitions of each size")
       ->transform(app::whole_number(1, 1'000'000))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/calibration/network_calibration.hpp"
+#include "d5/prediction/calibration/cluster_calibration.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -20,19 +20,19 @@ std::vector<TimedMessage> line(double latency, double bandwidth) {
 }
 
 TEST_CASE("a fit finds the latency and the bandwidth that times were made of") {
-  const auto network = fit_network(line(50e-6, 1.25e9), "made", "a line");
-  CHECK(network.latency.value == Approx(50e-6));
-  CHECK(network.bandwidth.value == Approx(1.25e9));
-  CHECK(network.latency.source == "a line");
+  const auto cluster = fit_cluster(line(50e-6, 1.25e9), "made", "a line");
+  CHECK(cluster.latency.value == Approx(50e-6));
+  CHECK(cluster.bandwidth.value == Approx(1.25e9));
+  CHECK(cluster.latency.source == "a line");
 }
 
 TEST_CASE("times that no network has are refused") {
   const std::vector<TimedMessage> one = {{64, 1e-6}};
-  CHECK_THROWS_AS(fit_network(one, "n", "s"), ValueError);
+  CHECK_THROWS_AS(fit_cluster(one, "n", "s"), ValueError);
   const std::vector<TimedMessage> falling = {{64, 2e-3}, {1 << 20, 1e-3}};
-  CHECK_THROWS_AS(fit_network(falling, "n", "s"), ValueError);
+  CHECK_THROWS_AS(fit_cluster(falling, "n", "s"), ValueError);
   const std::vector<TimedMessage> still = {{64, 0}, {1 << 20, 1e-3}};
-  CHECK_THROWS_AS(fit_network(still, "n", "s"), ValueError);
+  CHECK_THROWS_AS(fit_cluster(still, "n", "s"), ValueError);
 }
 
 TEST_CASE("a knee between two protocols is found, and no line is added for nothing") {
@@ -41,13 +41,13 @@ TEST_CASE("a knee between two protocols is found, and no line is added for nothi
     const double size = static_cast<double>(bytes);
     messages.push_back({bytes, bytes < 4096 ? 1e-6 + size / 4e9 : 8e-6 + size / 6e9});
   }
-  const auto network = fit_segments(messages, "made", "two lines");
-  CHECK(network.latency.value == Approx(1e-6));
-  CHECK(network.bandwidth.value == Approx(4e9));
-  REQUIRE(network.segments.size() == 1);
-  CHECK(network.segments[0].bytes == 4096);
-  CHECK(network.segments[0].latency == Approx(8e-6));
-  CHECK(network.segments[0].bandwidth == Approx(6e9));
+  const auto cluster = fit_segments(messages, "made", "two lines");
+  CHECK(cluster.latency.value == Approx(1e-6));
+  CHECK(cluster.bandwidth.value == Approx(4e9));
+  REQUIRE(cluster.segments.size() == 1);
+  CHECK(cluster.segments[0].bytes == 4096);
+  CHECK(cluster.segments[0].latency == Approx(8e-6));
+  CHECK(cluster.segments[0].bandwidth == Approx(6e9));
   CHECK(fit_segments(line(50e-6, 1.25e9), "made", "a line").segments.empty());
 }
 
@@ -74,9 +74,9 @@ TEST_CASE("sizes that other work disturbed do not move a fit") {
     messages[one].seconds *= 20;
     messages[(one + 9) % 19].seconds *= 20;
     CAPTURE(round, one);
-    const auto network = fit_segments(messages, "made", "noise");
-    CHECK(network.latency.value == Approx(200e-6).epsilon(0.2));
-    CHECK(network.segment_of(1 << 24).bandwidth == Approx(1e9).epsilon(0.25));
+    const auto cluster = fit_segments(messages, "made", "noise");
+    CHECK(cluster.latency.value == Approx(200e-6).epsilon(0.2));
+    CHECK(cluster.segment_of(1 << 24).bandwidth == Approx(1e9).epsilon(0.25));
   }
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("a disturbed end is no message's cost, and takes no latency away") {
 
 TEST_CASE(
     "a calibration on simulated ranks finds their network, and is right on what it left out") {
-  NetworkDescription truth;
+  ClusterDescription truth;
   truth.name = "truth";
   truth.hosts = 4;
   truth.latency = {20e-6, "made up"};
@@ -107,39 +107,39 @@ TEST_CASE(
   truth.look = {2e-6, "made up"};
   SimulationOptions rates;
   rates.rates = {.reduce_bandwidth = 4e9, .scale_bandwidth = 5e9, .copy_bandwidth = 6e9};
-  NetworkTimes times;
+  ClusterTimes times;
   (void)run_simulated(
       2, truth,
       [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
         CalibrationOptions options{.most_bytes = 1 << 18, .repetitions = 2};
         options.ends = {.repetitions = 2, .compute = [&] { rank.spend(1e-4); }};
         options.rates = {.bytes = 1 << 10, .arena = 1 << 12, .repetitions = 2};
-        auto mine = time_network(*all, options);
+        auto mine = time_cluster(*all, options);
         if (rank.rank() == 0) times = std::move(mine);
       },
       rates);
   CHECK(times.rates.reduce_bandwidth == Approx(4e9));
   CHECK(times.rates.scale_bandwidth == Approx(5e9));
   CHECK(times.rates.copy_bandwidth == Approx(6e9));
-  const NetworkCalibration found = calibrate_network(times, "found");
-  CHECK(found.network.segments.empty());
-  CHECK(found.network.calibrated_bytes.value == 1 << 18);
+  const ClusterCalibration found = calibrate_cluster(times, "found");
+  CHECK(found.cluster.segments.empty());
+  CHECK(found.cluster.calibrated_bytes.value == 1 << 18);
   // The shortest of messages has some bytes, too.
-  CHECK(found.network.overhead.value == Approx(3e-6).epsilon(0.01));
-  CHECK(found.network.look.value == Approx(2e-6));
-  CHECK(found.network.end_bandwidth.value == Approx(8e9).epsilon(0.01));
-  CHECK(found.network.latency.value == Approx(20e-6).epsilon(0.01));
-  CHECK(found.network.bandwidth.value == Approx(2e9).epsilon(1e-3));
+  CHECK(found.cluster.overhead.value == Approx(3e-6).epsilon(0.01));
+  CHECK(found.cluster.look.value == Approx(2e-6));
+  CHECK(found.cluster.end_bandwidth.value == Approx(8e9).epsilon(0.01));
+  CHECK(found.cluster.latency.value == Approx(20e-6).epsilon(0.01));
+  CHECK(found.cluster.bandwidth.value == Approx(2e9).epsilon(1e-3));
   REQUIRE(found.held_out.size() > 4);
   for (const auto& time : found.held_out) {
     INFO(time.what << " of " << time.measured.bytes << " bytes");
     CHECK(std::abs(time.error()) < 0.01);
   }
-  CHECK(found.network.spread.value < 0.01);
+  CHECK(found.cluster.spread.value < 0.01);
 }
 
 TEST_CASE("a calibration on ranks of one machine finds what they take from each other") {
-  NetworkDescription truth;
+  ClusterDescription truth;
   truth.name = "truth";
   truth.hosts = 2;
   truth.topology = "memory";
@@ -155,7 +155,7 @@ TEST_CASE("a calibration on ranks of one machine finds what they take from each 
                  .shared_reduce_bandwidth = 2e9,
                  .ranks = 2,
                  .alone = 1.5};
-  NetworkTimes times;
+  ClusterTimes times;
   (void)run_simulated(
       2, truth,
       [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
@@ -163,7 +163,7 @@ TEST_CASE("a calibration on ranks of one machine finds what they take from each 
         options.ends = {.repetitions = 2, .compute = [&] { rank.spend(1e-4); }};
         // The clock ticks in nanoseconds.
         options.rates = {.bytes = 1 << 14, .arena = 1 << 16, .repetitions = 2};
-        auto mine = time_network(*all, options);
+        auto mine = time_cluster(*all, options);
         if (rank.rank() == 0) times = std::move(mine);
       },
       rates);
@@ -172,12 +172,12 @@ TEST_CASE("a calibration on ranks of one machine finds what they take from each 
   CHECK(times.rates.ranks == 2);
   CHECK(times.rates.shared_bandwidth == Approx(3e9).epsilon(0.01));
   CHECK(times.rates.shared_reduce_bandwidth == Approx(2e9).epsilon(0.01));
-  const NetworkCalibration found = calibrate_network(times, "found");
-  CHECK(found.network.topology == "memory");
-  CHECK(found.network.most_ranks() == 2);
-  CHECK(found.network.signal.value == Approx(100e-9));
-  CHECK(found.network.bandwidth.value == Approx(2e9).epsilon(1e-3));
-  CHECK(found.network.medium_share.value == Approx(0.75).epsilon(1e-3));
+  const ClusterCalibration found = calibrate_cluster(times, "found");
+  CHECK(found.cluster.topology == "memory");
+  CHECK(found.cluster.most_ranks() == 2);
+  CHECK(found.cluster.signal.value == Approx(100e-9));
+  CHECK(found.cluster.bandwidth.value == Approx(2e9).epsilon(1e-3));
+  CHECK(found.cluster.medium_share.value == Approx(0.75).epsilon(1e-3));
   int in_memory = 0;
   for (const auto& time : found.held_out) {
     INFO(time.what << " of " << time.measured.bytes << " bytes");

@@ -5,7 +5,7 @@
 
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
-#include "d5/prediction/networks/network_description.hpp"
+#include "d5/prediction/networks/cluster_description.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
@@ -14,12 +14,12 @@ namespace d5::fuzz {
 namespace {
 
 const std::vector<std::string>& sound() {
-  static const std::vector<std::string> networks = [] {
+  static const std::vector<std::string> clusters = [] {
     std::vector<std::string> all;
-    for (const std::string& name : carried_networks()) {
-      all.push_back(read_file(D5_SOURCE_DIR "/data/networks/" + name + ".yaml"));
+    for (const std::string& name : carried_clusters()) {
+      all.push_back(read_file(D5_SOURCE_DIR "/data/clusters/" + name + ".yaml"));
     }
-    NetworkDescription calibrated = parse_network_description(all.front(), "sound.yaml");
+    ClusterDescription calibrated = parse_cluster_description(all.front(), "sound.yaml");
     calibrated.topology = "memory";
     calibrated.signal = {1e-7, "test"};
     calibrated.look = {1e-8, "test"};
@@ -32,12 +32,12 @@ const std::vector<std::string>& sound() {
     all.push_back(to_yaml(calibrated));
     return all;
   }();
-  return networks;
+  return clusters;
 }
 
 }  // namespace
 
-std::string name() { return "network_description"; }
+std::string name() { return "cluster_description"; }
 
 void prepare() { (void)sound(); }
 
@@ -50,12 +50,12 @@ std::string make_case(RandomStream& random) {
 }
 
 std::string run_case(const std::string& text) {
-  const NetworkDescription network = parse_network_description(text, "case.yaml");
-  const std::string once = to_yaml(network);
-  if (to_yaml(parse_network_description(once, "again.yaml")) != once) return "reads back otherwise";
-  expect_places(network, 2);
+  const ClusterDescription cluster = parse_cluster_description(text, "case.yaml");
+  const std::string once = to_yaml(cluster);
+  if (to_yaml(parse_cluster_description(once, "again.yaml")) != once) return "reads back otherwise";
+  expect_places(cluster, 2);
   const auto report = run_simulated(
-      2, network, [](SimulatedRank& rank, const std::shared_ptr<Communicator>& ranks) {
+      2, cluster, [](SimulatedRank& rank, const std::shared_ptr<Communicator>& ranks) {
         Tensor data = Tensor::zeros(DType::float32, {1 << 10});
         rank.rank() == 0 ? ranks->send(data, 1) : ranks->receive(data, 0);
       });
