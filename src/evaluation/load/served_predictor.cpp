@@ -21,7 +21,7 @@
 
 namespace d5 {
 
-/// Who waits, and the threads that take them.
+/// The queue of waiting queries.
 class ServedPredictor::Line {
  public:
   explicit Line(const ServedOptions& options)
