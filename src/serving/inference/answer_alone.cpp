@@ -20,8 +20,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The socket that was the standard input, which then reads nothing: what a framework begins does
-/// not have it.
+/// Takes the socket from the standard input, which then reads nothing, so that processes that a
+/// framework starts do not inherit it.
 detail::OwnedDescriptor take_socket() {
   detail::OwnedDescriptor socket(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   const detail::OwnedDescriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
