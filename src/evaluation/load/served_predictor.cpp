@@ -167,7 +167,7 @@ void ServedPredictor::serve(const AnswerBatch& answer) {
     } catch (const std::exception& error) {
       fault = error.what();
     } catch (...) {
-      fault = "something that is no exception";
+      fault = "an exception of unknown type";
     }
     answers.clear();
     for (std::size_t i = 0; i < batch.size(); ++i) {

@@ -94,7 +94,8 @@ void take_log(QueryLog::Closed log, const ScenarioOptions& options, ScenarioResu
     invalidate(result, fmt::format("{} answers came to samples that had one", log.again));
   }
   if (log.unasked > 0) {
-    invalidate(result, fmt::format("{} answers came to what nobody asked", log.unasked));
+    invalidate(result,
+               fmt::format("{} answers came to queries that were never issued", log.unasked));
   }
 }
 

@@ -67,7 +67,7 @@ int answer_alone() {
     } catch (const std::exception& error) {
       words = error_of(error);
     } catch (...) {
-      words = error_of(Error("something that is no exception"));
+      words = error_of(Error("an exception of unknown type"));
     }
     try {
       if (!line.send(words, *outputs, kForever) || words.contains("lost")) break;
