@@ -171,7 +171,8 @@ void bind_network_validation(py::module_& m) {
       py::arg("subject"), py::arg("reference"), py::arg("inputs"), py::kw_only(),
       py::arg("loss") = "", py::arg("rtol") = py::none(), py::arg("atol") = py::none(),
       "Feeds both executors the same inputs and compares every output, and with `loss` every "
-      "parameter's gradient. Without rtol and atol the rounding bound decides: docs/reference/level1.md, "
+      "parameter's gradient. Without rtol and atol the rounding bound decides: "
+      "docs/reference/level1.md, "
       "'Right'.");
   m.def(
       "compare_nodes",

@@ -7,8 +7,8 @@
 
 namespace d5 {
 
-/// JSON text of a graph. File format: docs/reference/file_formats.md, "Graph of operations". Ids are
-/// renumbered if operations were removed.
+/// JSON text of a graph. File format: docs/reference/file_formats.md, "Graph of operations". Ids
+/// are renumbered if operations were removed.
 [[nodiscard]] std::string to_json(const OperationGraph& graph);
 /// `file` is the name for messages. Throws: FormatError (place, given, expected; newer schemas are
 /// refused); ValueError for a cycle.

@@ -17,7 +17,8 @@ struct ServerOptions {
   HttpServerOptions http = {.port = 8500};
 };
 
-/// The evaluation server: jobs, results, the catalogue and the page, over HTTP (docs/reference/serving.md).
+/// The evaluation server: jobs, results, the catalogue and the page, over HTTP
+/// (docs/reference/serving.md).
 ///
 ///     Server server({.database = "results.db"});
 ///     server.begin();
