@@ -74,8 +74,9 @@ struct SaveOptions {
 [[nodiscard]] ModelFile parse_file(std::span<const std::byte> bytes, const std::string& file,
                                    const LoadOptions& options = {});
 /// Writes a model through temporary files that are renamed: first the data, then the model. Tensors
-/// are stored as raw data, sub-byte types packed; docs/reference/file_formats.md lists other differences from
-/// the loaded file. Throws: IoError; Unsupported for content that the format cannot represent.
+/// are stored as raw data, sub-byte types packed; docs/reference/file_formats.md lists other
+/// differences from the loaded file. Throws: IoError; Unsupported for content that the format
+/// cannot represent.
 void save(const Model& model, const std::string& path, const SaveOptions& options = {});
 void save(const ModelFile& file, const std::string& path, const SaveOptions& options = {});
 /// The bytes of a model file, without external data.

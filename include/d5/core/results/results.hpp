@@ -26,7 +26,8 @@ struct PiecewiseRun {
   bool operator==(const PiecewiseRun&) const = default;
 };
 
-/// Content of a results file. Format: docs/reference/file_formats.md, "Results"; `schema` is its version.
+/// Content of a results file. Format: docs/reference/file_formats.md, "Results"; `schema` is its
+/// version.
 struct Results {
   static constexpr int kSchema = 3;
   Environment environment;

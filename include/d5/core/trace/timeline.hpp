@@ -70,7 +70,8 @@ struct TraceRank {
   bool operator==(const TraceRank&) const = default;
 };
 
-/// Records of one or several ranks, on one clock. File format: docs/reference/file_formats.md, "Trace".
+/// Records of one or several ranks, on one clock. File format: docs/reference/file_formats.md,
+/// "Trace".
 ///
 ///     Timeline all = read_timeline("rank0.json");
 ///     all.merge(read_timeline("rank1.json"), {.offset_ns = -1500});

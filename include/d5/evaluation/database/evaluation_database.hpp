@@ -101,8 +101,8 @@ struct StoredAnswers {
 };
 
 /// A database of results: every run with its environment, records with all samples, queries,
-/// answers and traces. Rows are added, and never changed or removed. Format: docs/reference/file_formats.md,
-/// "Database".
+/// answers and traces. Rows are added, and never changed or removed. Format:
+/// docs/reference/file_formats.md, "Database".
 ///
 ///     const auto database = EvaluationDatabase::open("results.db");
 ///     database->evaluation(run);

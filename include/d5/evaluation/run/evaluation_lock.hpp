@@ -8,7 +8,8 @@
 namespace d5 {
 
 /// A lock file of an evaluation, with every digest: of models, their files, data sets, frameworks
-/// with their versions and plug-ins, and of d5 itself. JSON; format: docs/reference/file_formats.md, "Lock".
+/// with their versions and plug-ins, and of d5 itself. JSON; format:
+/// docs/reference/file_formats.md, "Lock".
 ///
 ///     write_file("e.lock.json", evaluation_lock(fix_evaluation(manifest)));
 ///     const FixedEvaluation same = locked_evaluation("e.lock.json");

@@ -81,9 +81,9 @@ struct AppliedTransform {
 ///     "bfloat16"}}}});
 ///
 /// Each step's result is checked against the network before it, in the reference on random inputs.
-/// It is kept if the outputs agree up to rounding (docs/reference/level1.md, "How it is judged"). If that
-/// check was impossible, the report says "not judged" in `left`, and `doubt_of` the network gives
-/// the reason.
+/// It is kept if the outputs agree up to rounding (docs/reference/level1.md, "How it is judged").
+/// If that check was impossible, the report says "not judged" in `left`, and `doubt_of` the network
+/// gives the reason.
 ///
 /// Throws: NotFound, ValueError, before anything is changed; Unsupported for a network with a
 /// Gradient node, whose meaning is the nodes before it; what the transforms throw; ContractError

@@ -9,8 +9,8 @@
 
 namespace d5 {
 
-/// State of a training run. File format: docs/reference/file_formats.md, "Checkpoint"; a safetensors file
-/// with a checksum in its metadata.
+/// State of a training run. File format: docs/reference/file_formats.md, "Checkpoint"; a
+/// safetensors file with a checksum in its metadata.
 struct Checkpoint {
   static constexpr int kVersion = 1;
   std::string recipe;      ///< `TrainerOptions::recipe`
