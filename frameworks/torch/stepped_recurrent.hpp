@@ -46,8 +46,8 @@ class SteppedRecurrent final : public TorchKernel {
   bool batch_first_, reversed_, linear_before_reset_, couples_;
   std::optional<double> clip_;
   std::vector<GateActivation> activations_;
-  mutable std::vector<at::Tensor>
-      shown_;  ///< one tensor per step of a call; kept to reuse its memory
+  /// One tensor per step of a call; kept to reuse its memory.
+  mutable std::vector<at::Tensor> shown_;
 };
 
 }  // namespace d5::torch

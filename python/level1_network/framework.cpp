@@ -94,12 +94,12 @@ class PythonFramework : public std::enable_shared_from_this<PythonFramework> {
     };
     for (std::size_t i = 0; i < context.input_count(); ++i) {
       if (context.has_input(i) && is_other(context.value(i))) {
-        return {"a value that is no tensor: " + to_string(context.value(i))};
+        return {"a value that is not a tensor: " + to_string(context.value(i))};
       }
     }
     for (std::size_t k = 0; k < context.output_count(); ++k) {
       if (is_other(context.output_value(k))) {
-        return {"a value that is no tensor: " + to_string(context.output_value(k))};
+        return {"a value that is not a tensor: " + to_string(context.output_value(k))};
       }
     }
     return {};

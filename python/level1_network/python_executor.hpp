@@ -48,8 +48,8 @@ class PythonExecutor final : public GraphExecutor, public py::trampoline_self_li
   std::string framework_ = "python";
   onnx::Node node_;
   ValueMap outputs_;
-  std::map<std::string, Tensor, std::less<>>
-      gradients_;  // gradients of parameters, after backpropagation
+  // Gradients of parameters, after backpropagation.
+  std::map<std::string, Tensor, std::less<>> gradients_;
   std::vector<ExecutionEvent*> observers_;
   bool end_wanted_ = false, ended_early_ = false;
 };

@@ -292,7 +292,7 @@ TEST_CASE("what a system does wrong makes its run invalid, with the reason") {
                answer({.id = query.id});
                answer({.id = query.id + 1000});
              }),
-             Catch::Contains("answers came to what nobody asked"));
+             Catch::Contains("answers came to queries that were never issued"));
   CHECK_THAT(invalid([](const Query&, const auto&) { throw NumericError("the net\nis NaN"); }),
              Catch::Contains("20 of 20 samples failed, the first with: the net\\x0ais NaN"));
   CHECK_THAT(invalid([](const Query& query, const auto& answer) {

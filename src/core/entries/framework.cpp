@@ -146,7 +146,7 @@ std::unique_ptr<Framework> load(const std::string& path) {
                                   printable(path), error.what()));
   } catch (...) {
     throw Unsupported(fmt::format(
-        "plug-in '{}' failed while it registered its parts: it threw what is no std::exception",
+        "plug-in '{}' failed while it registered its parts: it threw an exception of unknown type",
         printable(path)));
   }
   return framework;

@@ -14,8 +14,8 @@
 
 namespace d5::detail {
 
-/// A run of a scenario under way: asks the system, and hears it. Made, used and ended on one
-/// thread; the answers come on any.
+/// A scenario's run in progress: issues queries and records answers. One thread constructs, uses
+/// and ends it; answers may arrive on any thread.
 ///
 ///     LoadRun run(system, options, {});
 ///     while (run.goes_on(scheduled)) run.ask(scheduled), run.wait_for(0);
@@ -27,8 +27,8 @@ class LoadRun {
     LatencyFrom latency_from = LatencyFrom::schedule;
     bool settles = true;
     double percentile = 0.99;
-    bool tell_answered = false;  ///< `answered` is asked
-    bool chooses = false;        ///< `ask_for` is used
+    bool tell_answered = false;  ///< the scenario calls `answered`
+    bool chooses = false;        ///< the scenario calls `ask_for`
   };
   /// Throws: ValueError for options that do not fit.
   LoadRun(SystemUnderTest& system, const ScenarioOptions& scenario, const Options& options);
@@ -37,36 +37,36 @@ class LoadRun {
   LoadRun& operator=(const LoadRun&) = delete;
 
   [[nodiscard]] std::int64_t now() { return clock_->now(); }
-  /// Moment zero of the schedule.
+  /// Start of the schedule.
   [[nodiscard]] std::int64_t start() const { return start_; }
-  /// Whether a query of that moment belongs to the run.
+  /// Whether a query scheduled at that time belongs to the run.
   [[nodiscard]] bool goes_on(std::int64_t scheduled) const;
-  /// Queries that were asked.
+  /// Number of issued queries.
   [[nodiscard]] std::int64_t asked() const { return asked_; }
 
-  /// Waits for the moment, if it is to come, and for a place where queries in flight are bounded.
-  /// False if there was none for as long as an answer may take, or if the run is that far behind
-  /// its schedule. Throws: Interrupted.
+  /// Waits for a future time, and until the limit of queries in flight permits another. Returns
+  /// false if that takes longer than an answer may, or if the run is that far behind its schedule.
+  /// Throws: Interrupted.
   bool wait_for_turn(std::int64_t scheduled);
-  /// Asks the next query. The system's exceptions are refusals.
+  /// Issues the next query. The system's exceptions count as refusals.
   void ask(std::int64_t scheduled);
-  /// Asks for one sample that the caller chooses.
+  /// Issues a query for a sample that the caller chooses.
   void ask_for(std::int64_t sample, std::int64_t scheduled);
-  /// Until so many samples at most have no answer, or `until`; whether it is so. Throws:
-  /// Interrupted.
+  /// Waits until at most `unanswered` samples have no answer, or until `until`. Returns false on
+  /// timeout. Throws: Interrupted.
   bool wait_for(std::int64_t unanswered, std::int64_t until);
-  /// The same, for as long as an answer may take.
+  /// The same, with the time limit of an answer.
   bool wait_for(std::int64_t unanswered) { return wait_for(unanswered, now() + patience_); }
-  /// Ids of samples that were answered since it was asked last, in the order of answers.
+  /// Ids of samples answered since the last call, in the order of answers.
   void answered(std::vector<std::int64_t>& ids);
-  /// Until something is answered, or `until`. Throws: Interrupted.
+  /// Waits for an answer, or until `until`. Throws: Interrupted.
   void wait_for_answer(std::int64_t until);
 
-  /// Waits for what has no answer yet, and says what it all amounts to.
+  /// Waits for the missing answers and returns the result.
   [[nodiscard]] ScenarioResult end();
 
  private:
-  struct Shared;  ///< with the listener, which may outlive this
+  struct Shared;  ///< state shared with the listener, which may outlive the run
   [[nodiscard]] std::vector<std::int64_t> samples_to_load() const;
   void ask_chosen(std::int64_t scheduled);
   void wait_until(std::int64_t until);

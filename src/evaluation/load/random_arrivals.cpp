@@ -48,7 +48,8 @@ class GammaArrivals final : public ArrivalStream {
   std::optional<double> next() override { return now_ += scale_ * gamma(); }
 
  private:
-  /// Scale 1. Below shape 1 by that of shape + 1 times u^(1 / shape), as in the paper's section 6.
+  /// Draws with scale 1. A shape below 1 uses shape + 1 times u^(1 / shape), as in the paper's
+  /// section 6.
   double gamma() {
     if (shape_ >= 1) return of_shape(shape_);
     const double above = of_shape(shape_ + 1);

@@ -15,7 +15,7 @@
 namespace d5 {
 namespace {
 
-/// The number that a line begins with, up to a comma, a space or its end; nothing where there is
+/// The number at the beginning of a line, up to a comma, a space or its end; nullopt if there is
 /// none.
 std::optional<double> first_number(std::string_view line) {
   double value = 0;
@@ -65,7 +65,7 @@ class RecordedArrivals final : public ArrivalStream {
 
  private:
   std::vector<double> moments_;
-  double round_;  ///< s from a round to the next; 0: there is one
+  double round_;  ///< s from a round to the next; 0: a single round
   std::size_t place_ = 0;
   std::int64_t rounds_ = 0;
 };

@@ -16,11 +16,10 @@ namespace d5::detail {
 
 /// Help text of the option `rate`.
 constexpr const char* kRateHelp =
-    "queries/s; 0: half of the rate at which the system answers a few queries one after another";
+    "rate in queries/s; 0: half the system's sequential rate, measured with a few queries";
 
-/// The scenario of an arrival stream: `O` is its options, and `arrivals(seed)` makes the stream. A
-/// `rate` of 0 is found by asking; `rate_within(mean)` and `usual_length()` are its where it has
-/// them.
+/// The scenario of an arrival stream, with options `O`, whose `arrivals(seed)` makes the stream. A
+/// `rate` of 0 is measured first. `O` may have `rate_within(mean)` and `usual_length()`.
 template <class O>
 class ScheduledScenario final : public Scenario {
  public:

@@ -21,7 +21,7 @@
 
 namespace d5 {
 
-/// Who waits, and the threads that take them.
+/// The queue of waiting queries.
 class ServedPredictor::Line {
  public:
   explicit Line(const ServedOptions& options)
@@ -167,7 +167,7 @@ void ServedPredictor::serve(const AnswerBatch& answer) {
     } catch (const std::exception& error) {
       fault = error.what();
     } catch (...) {
-      fault = "something that is no exception";
+      fault = "an exception of unknown type";
     }
     answers.clear();
     for (std::size_t i = 0; i < batch.size(); ++i) {

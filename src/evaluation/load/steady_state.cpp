@@ -14,7 +14,7 @@ double mean_of(std::span<const double> samples) {
   return std::accumulate(samples.begin(), samples.end(), 0.0) / double(samples.size());
 }
 
-/// Whether the first half's mean is another than the second's.
+/// Whether the means of the two halves differ significantly.
 bool halves_differ(std::span<const double> samples) {
   constexpr std::size_t kBatches = 5;  // batches per half: long ones are least correlated
   constexpr double kSignificance = 0.01;

@@ -28,7 +28,7 @@ std::unique_ptr<Counted> counted;
 
 void tell(const char* name, double value) { Trace::count("system", name, value); }
 
-/// A folder of so many folders has two links more.
+/// A folder has two links more than it has subfolders.
 double threads_of_process() {
   struct stat status{};
   return stat("/proc/self/task", &status) == 0 ? double(status.st_nlink) - 2 : 0;

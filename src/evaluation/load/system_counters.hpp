@@ -3,9 +3,9 @@
 
 namespace d5::detail {
 
-/// What the system counts of this process while it lives, for the trace that is on: page faults,
-/// switches between threads, threads, and where they may be read the processor's instructions and
-/// cache misses, and energy. Level "system"; all but threads since this was made.
+/// Adds the system's counters of this process to the active trace, at level "system": page faults,
+/// context switches, threads, and if readable the processor's instructions, cache misses and
+/// energy. All but threads count from the construction of this object.
 class SystemCounters {
  public:
   SystemCounters();
@@ -13,7 +13,7 @@ class SystemCounters {
   SystemCounters(const SystemCounters&) = delete;
   SystemCounters& operator=(const SystemCounters&) = delete;
 
-  /// Their values now, if there is one. From any thread.
+  /// Records the present values, if an object exists. Thread safety: any thread.
   static void sample();
 };
 

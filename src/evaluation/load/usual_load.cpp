@@ -33,7 +33,7 @@ std::vector<double> latencies_alone(SystemUnderTest& system, const ScenarioOptio
 
 UsualLoad usual_load(SystemUnderTest& system, const ScenarioOptions& options) {
   constexpr std::int64_t kQueries = 30;
-  constexpr double kMost = 1000;  // above it a generator's own times count
+  constexpr double kMost = 1000;  // above it the generator's own times matter
   const std::vector<double> latencies = latencies_alone(system, options, 1 + kQueries);
   if (latencies.size() < 3) return {};
   const Estimate mean = mean_with_interval(std::span(latencies).subspan(1));

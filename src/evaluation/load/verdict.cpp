@@ -34,7 +34,7 @@ void check_objective(ScenarioResult& result, const ScenarioOptions& options) {
   const std::string which = to_string(percentile_of(result.percentile));
   result.conditions["objective"] =
       identity(fmt::format("{} <= {:.6g} s", which, options.latency_seconds));
-  // A query without an answer is later than any.
+  // A query without an answer counts as the latest.
   std::vector<double> latencies = query_latencies(result);
   if (latencies.empty()) return invalidate(result, "no query has an answer");
   const auto size = std::size_t(result.samples_per_query);
@@ -46,7 +46,7 @@ void check_objective(ScenarioResult& result, const ScenarioOptions& options) {
                                  found.value, options.latency_seconds));
 }
 
-/// What is doubtful about a run that is valid.
+/// Reasons to doubt a valid run.
 void look_for_doubts(ScenarioResult& result) {
   const std::vector<double> latencies = query_latencies(result);
   if (latencies.empty()) return;
@@ -94,7 +94,8 @@ void take_log(QueryLog::Closed log, const ScenarioOptions& options, ScenarioResu
     invalidate(result, fmt::format("{} answers came to samples that had one", log.again));
   }
   if (log.unasked > 0) {
-    invalidate(result, fmt::format("{} answers came to what nobody asked", log.unasked));
+    invalidate(result,
+               fmt::format("{} answers came to queries that were never issued", log.unasked));
   }
 }
 

@@ -9,15 +9,15 @@
 
 namespace d5::detail {
 
-/// Makes a run invalid, with one more reason.
+/// Marks a run as invalid, with a further reason.
 void invalidate(ScenarioResult& result, const std::string& reason);
-/// Moves the log into the result; samples that failed, have no answer, or several, make it invalid.
+/// Moves the log into the result. Samples that failed, or have no answer or several, invalidate it.
 void take_log(QueryLog::Closed log, const ScenarioOptions& options, ScenarioResult& result);
-/// Answers after their deadline are failed.
+/// Fails answers after their deadline.
 void check_deadline(const ScenarioOptions& options, ScenarioResult& result);
-/// The objective and what makes numbers doubtful, once all else is judged; then the measurements.
+/// Last step: checks the objective, looks for reasons to doubt the numbers, adds the measurements.
 void conclude(ScenarioResult& result, const ScenarioOptions& options);
-/// What `conclude` makes of a result that is judged.
+/// The measurements of a judged result.
 [[nodiscard]] std::vector<Measurement> measurements_of(const ScenarioResult& result);
 
 }  // namespace d5::detail

@@ -13,7 +13,7 @@ struct CornerBox {
   }
 };
 
-/// The area that both cover over the area that either does; 0 where neither has one.
+/// Intersection over union; 0 if neither rectangle has an area.
 [[nodiscard]] inline double intersection_over_union(const CornerBox& a, const CornerBox& b) {
   const CornerBox both{std::max(a.left, b.left), std::max(a.top, b.top), std::min(a.right, b.right),
                        std::min(a.bottom, b.bottom)};

@@ -9,8 +9,8 @@
 
 namespace d5::detail {
 
-/// What comes behind the last step of an answer, where the data set says what its classes are
-/// called: beside `classes` (int64) it puts `labels`, as many words; "class 7" for one without.
+/// A final answer step for data sets with class names: adds `labels`, the names of `classes`
+/// (int64); "class 7" for a class without one.
 [[nodiscard]] std::shared_ptr<const AnswerStep> class_words(std::vector<std::string> labels);
 
 }  // namespace d5::detail

@@ -13,28 +13,29 @@
 
 namespace d5::detail {
 
-/// What several threads make, in any order, and several take in the order of its numbers. It holds
-/// items next_ to next_ + capacity - 1, so that who makes the next one never waits.
+/// A bounded queue that several threads fill in any order and several empty in the order of
+/// numbers. It holds items next_ to next_ + capacity - 1, so that the producer of the next item
+/// never waits.
 template <class Item>
 class OrderedQueue {
  public:
-  /// `total` items come: numbers 0 to total - 1.
+  /// A queue for items 0 to total - 1.
   OrderedQueue(std::size_t capacity, std::int64_t total) : slots_(capacity), total_(total) {}
 
-  /// Waits for room; gives the seconds of that. What comes after `cancel` is dropped.
+  /// Waits for room and returns the seconds waited. Drops items after `cancel`.
   double put(std::int64_t number, Item item) {
     std::unique_lock lock(mutex_);
     const double waited = wait(lock, room_, [&] { return number < next_ + capacity(); });
     if (cancelled_) return waited;
     slots_[index_of(number)] = std::move(item);
     deepest_ = std::max(deepest_, ++depth_);
-    // Who takes looks for the next one alone.
+    // Consumers wait for the next item only.
     if (number == next_) filled_.notify_one();
     return waited;
   }
 
-  /// The next one, with its number; none after the last, and after `cancel`. `waited` grows by the
-  /// seconds until it was there.
+  /// The next item with its number; nullopt after the last one and after `cancel`. `waited` grows
+  /// by the seconds waited.
   std::optional<std::pair<std::int64_t, Item>> take(double& waited) {
     std::unique_lock lock(mutex_);
     waited += wait(lock, filled_, [&] { return next_ == total_ || slots_[index_of(next_)]; });
@@ -49,7 +50,7 @@ class OrderedQueue {
     return std::pair(number, std::move(*item));
   }
 
-  /// Nobody waits any longer.
+  /// Ends all waits.
   void cancel() {
     const std::lock_guard lock(mutex_);
     cancelled_ = true;

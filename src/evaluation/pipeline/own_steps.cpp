@@ -42,7 +42,7 @@ Shape shape_of(const std::string& text) {
                                printable(text)));
 }
 
-/// A function of the user's own.
+/// A user's Python function.
 class PythonStep final : public SampleStep {
  public:
   using Options = PythonStepOptions;
@@ -100,7 +100,7 @@ void allow_own_steps() {
   static std::once_flag allowed;
   std::call_once(allowed, [] {
     sample_steps().add(kOwnStep, SampleStepEntry::of<PythonStep>(
-                                     "a function of one's own, in a process of its own"));
+                                     "a Python function of yours, in a separate process"));
   });
 }
 

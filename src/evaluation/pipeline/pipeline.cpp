@@ -22,7 +22,7 @@ namespace {
 
 using Queue = detail::OrderedQueue<PipelineItem>;
 
-/// One run: queue q lies before place q, of stages, predict among them, and of who hears answers.
+/// One run. Queue q precedes place q; places are the stages, including predict, and the listener.
 class PipelineRun {
  public:
   PipelineRun(const std::vector<StreamStage>& before, const Pipeline::Predict& predict,

@@ -53,8 +53,8 @@ std::string PythonWorker::who() const {
 void PythonWorker::begin() {
   DescriptorPair sockets = make_socket_pair(SOCK_STREAM);
   try {
-    // It does not end with the thread that makes the first call, which others outlive: it ends when
-    // its socket is closed, as it is when this process is no more.
+    // The process must not end with the thread of the first call, because other threads outlive it.
+    // It ends when its socket is closed, at the latest by the end of this process.
     process_.emplace(Program{.words = {"python3", "-c", kProgram, file_, function_},
                              .input = sockets.there.get(),
                              .output = sockets.there.get(),

@@ -13,23 +13,23 @@
 
 namespace d5::detail {
 
-/// Numbers that a function of Python's returned.
+/// An array that a Python function returned.
 struct PythonArray {
   DType dtype = DType::undefined;
   std::vector<std::int64_t> dims = {};
   std::string bytes = {};
 };
 
-/// A process that calls one function of a Python file, array by array. Begun by the first call, and
-/// again after one that ended it. Thread safety: one call at a time.
+/// A process that calls one function of a Python file, array by array. The first call starts it,
+/// and so does a call after one that ended it. Thread safety: one call at a time.
 class PythonWorker {
  public:
-  /// `seconds`: that a call may take; then the process is ended.
+  /// `seconds`: time limit of a call, after which the process is ended.
   PythonWorker(std::string file, std::string function, double seconds)
       : file_(std::move(file)), function_(std::move(function)), seconds_(seconds) {}
 
-  /// Throws: FormatError with what Python says, and for a call that ends the process, or takes too
-  /// long; IoError where there is no process.
+  /// Throws: FormatError with Python's message, and for a call that ends the process or exceeds the
+  /// time limit; IoError if the process cannot be started.
   [[nodiscard]] PythonArray call(DType dtype, const std::vector<std::int64_t>& dims,
                                  std::string_view bytes);
 
@@ -37,7 +37,7 @@ class PythonWorker {
   void begin();
   void end();
   [[nodiscard]] std::string who() const;
-  /// Throws where there are none, or not in time.
+  /// Throws: FormatError if no bytes arrive in time.
   void receive(std::string& bytes, double deadline);
   [[nodiscard]] std::string receive_line(double deadline);
   [[nodiscard]] std::string receive_bytes(std::size_t count, double deadline);
@@ -46,7 +46,7 @@ class PythonWorker {
   double seconds_;
   std::optional<OwnedProcess> process_ = {};
   OwnedDescriptor socket_ = OwnedDescriptor();
-  std::string received_ = {};  ///< not asked for yet
+  std::string received_ = {};  ///< bytes received ahead
 };
 
 }  // namespace d5::detail

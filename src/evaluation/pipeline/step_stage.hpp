@@ -12,17 +12,17 @@
 
 namespace d5::detail {
 
-/// A step of level 2 that works by itself, on tensors of its own: what a chain does in place of
-/// memory that it hands on. Draws as `TransformedDataset` does, so that results are the same.
+/// A sample step of level 2 that runs by itself, on its own tensors instead of a chain's memory.
+/// Its random draws are those of `TransformedDataset`, so that results are equal.
 ///
-/// Thread safety: all of it.
+/// Thread safety: any number of threads.
 class StepStage {
  public:
   StepStage(std::shared_ptr<const SampleStep> step, std::string name, std::string stream)
       : step_(std::move(step)), name_(std::move(name)), stream_(std::move(stream)) {}
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Shapes: without the dimension of the batch, as `SampleStep::run`.
+  /// Shapes: without the batch dimension, like `SampleStep::run`.
   [[nodiscard]] Tensor run(Tensor in, std::int64_t sample, const Draw& draw) const;
 
  private:
@@ -33,8 +33,8 @@ class StepStage {
   mutable std::vector<std::unique_ptr<StepRun::Memory>> idle_;
 };
 
-/// The steps of one field of a data set, those joined that gain by it.
-/// Throws: NotFound, ValueError, and what steps throw at `desc`.
+/// The stages of one field of a data set; steps that gain from it are fused.
+/// Throws: NotFound, ValueError, and what steps throw.
 [[nodiscard]] std::vector<std::shared_ptr<const StepStage>> step_stages(
     const std::vector<EntryChoice>& steps);
 

@@ -41,7 +41,7 @@ class ExecutorPredictor final : public Predictor {
 
 std::string head_of(const std::string& word) { return word.substr(0, word.find(':')); }
 
-/// A word's entry and settings; what has no "=" is the `address` of an entry that has one:
+/// A word's entry and settings. A part without "=" is the `address`, if the entry has that option:
 /// "remote:grpc://localhost:8001:seconds=5".
 EntryChoice choice_in(const std::string& word, const PredictorEntry& entry) {
   std::string address, words = head_of(word);
@@ -74,7 +74,7 @@ std::shared_ptr<Predictor> make_predictor(const std::string& word, const ModelAs
   return std::make_shared<ExecutorPredictor>(word, assets, options);
 }
 
-/// What the first calls are asked: zeros of the largest batch, unless another is given.
+/// Inputs of the warm-up calls: the given ones, or zeros of the largest batch.
 ValueMap warm_up_inputs(const ModelAssets& assets, const PredictorOptions& options) {
   if (!options.warm_up_inputs.empty()) return options.warm_up_inputs;
   const Network network = open_model(assets.network, {}, options.transforms);

@@ -13,11 +13,11 @@ struct ZeroScoresOptions {
   void declare(OptionList& options);
 };
 
-/// Scores of zero for each sample that is asked: what predictors that compute nothing answer.
+/// Scores of zero for each sample: the answers of predictors that compute nothing.
 class ZeroScores {
  public:
   explicit ZeroScores(ZeroScoresOptions options) : options_(std::move(options)) {}
-  /// Throws: ShapeError for inputs of no batch, or of several.
+  /// Throws: ShapeError for inputs without a batch dimension, or with different batch sizes.
   const ValueMap& of(const ValueMap& inputs);
 
  private:
@@ -25,7 +25,7 @@ class ZeroScores {
   ValueMap outputs_;
 };
 
-/// Dimension 0 of all inputs. Throws: ShapeError where they differ, or there are none.
+/// Dimension 0 of all inputs. Throws: ShapeError if they differ, or if there are no inputs.
 [[nodiscard]] std::int64_t batch_of(const ValueMap& inputs);
 
 }  // namespace d5::detail

@@ -76,8 +76,8 @@ struct Plan {
   std::vector<ForwardStep> forward;
   std::vector<ForwardStep> again;  ///< steps that backward recomputes, in their order
   std::vector<BackwardStep> backward;
-  std::vector<StepInfo>
-      infos;  ///< one per forward step, then one per backward step, in execution order
+  /// One per forward step, then one per backward step, in execution order.
+  std::vector<StepInfo> infos;
   std::vector<StepInfo> kept_infos;
   std::vector<Update> updates;
   ValueMap outputs;

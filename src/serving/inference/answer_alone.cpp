@@ -20,8 +20,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The socket that was the standard input, which then reads nothing: what a framework begins does
-/// not have it.
+/// Takes the socket from the standard input, which then reads nothing, so that processes that a
+/// framework starts do not inherit it.
 detail::OwnedDescriptor take_socket() {
   detail::OwnedDescriptor socket(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   const detail::OwnedDescriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -67,7 +67,7 @@ int answer_alone() {
     } catch (const std::exception& error) {
       words = error_of(error);
     } catch (...) {
-      words = error_of(Error("something that is no exception"));
+      words = error_of(Error("an exception of unknown type"));
     }
     try {
       if (!line.send(words, *outputs, kForever) || words.contains("lost")) break;

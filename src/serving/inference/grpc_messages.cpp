@@ -39,7 +39,7 @@ Tensor tensor_of_elements(const std::string& who, const Shape& shape, const Elem
   return tensor;
 }
 
-/// In the field that the specification gives to the type.
+/// Reads elements from the field that the specification gives to the type.
 Tensor tensor_of_contents(const std::string& who, DType dtype, const Shape& shape,
                           const inference::InferTensorContents& from) {
   const auto of = [&]<class T>(const auto& elements) {

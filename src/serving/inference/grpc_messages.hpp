@@ -6,12 +6,12 @@
 
 namespace d5::detail {
 
-/// Inputs raw, or element by element. Throws: as `read_request`.
+/// Reads a request with raw inputs, or element by element. Throws: as `read_request`.
 [[nodiscard]] InferenceRequest request_of(const inference::ModelInferRequest& message);
 [[nodiscard]] InferenceResponse response_of(const inference::ModelInferResponse& message);
 [[nodiscard]] InferenceModelInfo model_of(const inference::ModelMetadataResponse& message);
 
-/// All tensors raw.
+/// Writes all tensors raw.
 void fill(inference::ModelInferRequest& message, const InferenceRequest& request);
 void fill(inference::ModelInferResponse& message, const InferenceResponse& response);
 void fill(inference::ModelMetadataResponse& message, const InferenceModelInfo& model);

@@ -19,7 +19,7 @@ HttpResponse inference_error(const std::string& message, int status) {
   return HttpResponse::json(json{{"error", printable_message(message)}}.dump(), status);
 }
 
-/// How much of a body is JSON; all of it where nothing is said.
+/// The number of JSON bytes in a body; all of it without the header.
 std::size_t head_of(const HttpRequest& request) {
   const std::string* told = request.headers.find(kHeadLength);
   if (!told) return request.body.size();
@@ -44,7 +44,7 @@ std::vector<InferenceTensorInfo> tensors_of(const json& from) {
   return tensors;
 }
 
-/// What `read` makes of JSON that another server wrote.
+/// The result of `read` for JSON that another server wrote.
 template <class Read>
 auto read_foreign(std::string_view text, const Read& read) {
   expect_shallow_json(text, "answer");

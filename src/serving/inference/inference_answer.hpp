@@ -10,8 +10,8 @@
 
 namespace d5::detail {
 
-/// What a route of the Open Inference Protocol says: what `answer` makes of the server's models, or
-/// `{"error": "..."}` with the status of what it throws; 503 where the server has none.
+/// The response of an Open Inference Protocol route: the result of `answer` for the server's
+/// models, or `{"error": "..."}` with the status of its exception; 503 if the server has no models.
 [[nodiscard]] HttpResponse inference_answer(
     ServingContext& context, const std::function<HttpResponse(InferenceModels&)>& answer);
 

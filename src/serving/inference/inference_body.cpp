@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMostTensors = 1024;
 
-/// The JSON of a body, and what is left of the bytes behind it.
+/// The JSON of a body, and the remaining bytes behind it.
 class BodyReader {
  public:
   BodyReader(std::string_view body, std::size_t head, const char* what) : what_(what) {
@@ -38,7 +38,7 @@ class BodyReader {
   }
   [[nodiscard]] const json& root() const { return root_; }
 
-  /// Text that may be left out. Throws: FormatError for something else.
+  /// An optional text. Throws: FormatError for another type.
   [[nodiscard]] std::string text(const json& object, const char* name) const {
     const auto found = object.find(name);
     if (found == object.end()) return {};
@@ -62,7 +62,7 @@ class BodyReader {
     }
     return result;
   }
-  /// A flag among an object's parameters, where it is there.
+  /// An optional flag among an object's parameters.
   [[nodiscard]] bool flag(const json& object, const char* name, bool otherwise) const {
     const json* value = parameter(object, name);
     if (!value) return otherwise;
@@ -133,7 +133,7 @@ json described(const InferenceTensor& one) {
           {"shape", std::vector<std::int64_t>(dims.begin(), dims.end())}};
 }
 
-/// As bytes behind the JSON, which says how many.
+/// Writes a tensor as bytes behind the JSON, which has their number.
 json described_raw(const InferenceTensor& one, std::string& bytes) {
   json object = described(one);
   object["parameters"]["binary_data_size"] = raw_size_of(one.tensor);

@@ -39,7 +39,8 @@ struct BinaryWishes {
 /// Writes all tensors as bytes, and requests the outputs as bytes.
 [[nodiscard]] InferenceBody write_request(const InferenceRequest& request);
 
-/// Throws: ValueError for what JSON cannot say: NaN, infinity, bytes that are no UTF-8, float16.
+/// Throws: ValueError for values without a JSON representation: NaN, infinity, invalid UTF-8,
+/// float16.
 [[nodiscard]] InferenceBody write_response(const InferenceResponse& response,
                                            const BinaryWishes& wishes);
 /// Throws: as `read_request`.

@@ -50,7 +50,7 @@ Model open_word(const std::string& word, const InferenceOptions& options) {
 
 }  // namespace
 
-/// Those that are open, or are being opened by the first who asked.
+/// The models that are open, or are being opened by their first request.
 class InferenceModels::Opened {
  public:
   explicit Opened(InferenceOptions options) : options_(std::move(options)) {}
@@ -99,7 +99,7 @@ class InferenceModels::Opened {
   }
 
  private:
-  /// Null where it is not open, or is being opened.
+  /// Null if it is not open yet.
   Model opened(const std::string& name) {
     const std::lock_guard lock(mutex_);
     const auto place = models_.find(name);
@@ -130,7 +130,7 @@ class InferenceModels::Opened {
       Model model = open_by_manifest(name, options_);
       opened.set_value(model);
       return model;
-    } catch (...) {  // those who wait hear why; who asks later tries again
+    } catch (...) {  // waiting requests get the reason; later ones try again
       opened.set_exception(std::current_exception());
       lock.lock();
       models_.erase(name);

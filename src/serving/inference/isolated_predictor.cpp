@@ -38,7 +38,7 @@ nlohmann::json opening_of(const std::string& framework, const ModelAssets& asset
 ModelProcess::ModelProcess(const ModelCommand& command)
     : ModelProcess(command, make_socket_pair(SOCK_STREAM)) {}
 
-// What it says goes where this one's errors go.
+// The process writes its output and errors to this one's standard error.
 ModelProcess::ModelProcess(const ModelCommand& command, DescriptorPair sockets)
     : process_(Program{.words = command.words,
                        .variables = {"D5_TOKEN"},  // the agent's alone

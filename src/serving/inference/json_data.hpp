@@ -8,12 +8,12 @@
 
 namespace d5::detail {
 
-/// A tensor of the elements in a JSON array, flat or nested, row-major. `who` is "input 'image'".
-/// Throws: ShapeError where their number is not the shape's; TypeError for one that is not of the
-/// type; ValueError for a type that JSON has no numbers of.
+/// Reads a tensor from a JSON array, flat or nested, row-major. `who` is "input 'image'".
+/// Throws: ShapeError for a wrong number of elements; TypeError for an element of another type;
+/// ValueError for a type without a JSON representation.
 [[nodiscard]] Tensor tensor_of_json(const std::string& who, DType dtype, const Shape& shape,
                                     const nlohmann::json& data);
-/// The inverse, flat. Throws: ValueError for what JSON cannot say.
+/// The inverse, flat. Throws: ValueError for values without a JSON representation.
 [[nodiscard]] nlohmann::json json_of(const std::string& who, const Tensor& tensor);
 
 }  // namespace d5::detail

@@ -36,7 +36,7 @@ InferenceTensorInfo described_input(const onnx::ValueInfo& value) {
                   printable(value.name), to_string(value.type)));
 }
 
-/// What the file says, or what follows from it; no type and no sizes where only running tells.
+/// Types and shapes in the file or inferred from it; undefined if only running shows them.
 std::vector<InferenceTensorInfo> described_outputs(const Network& network) {
   std::vector<InferenceTensorInfo> outputs;
   NetworkSummary summary;

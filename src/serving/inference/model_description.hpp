@@ -12,21 +12,21 @@
 namespace d5::detail {
 
 /// Inputs and outputs of a network, without its name and version.
-/// Throws: Unsupported for inputs that are no tensors, or have no dimension for samples; TypeError
-/// for types that the protocol does not know.
+/// Throws: Unsupported for inputs that are not tensors, or have no batch dimension; TypeError for
+/// types that the protocol does not have.
 [[nodiscard]] InferenceModelInfo described_model(const Network& network,
                                                  const std::string& framework);
-/// The only number of samples that it takes; 0: any. Throws: Unsupported where its inputs differ.
+/// The only batch size that the model accepts; 0: any. Throws: Unsupported if its inputs differ.
 [[nodiscard]] std::int64_t fixed_batch(const InferenceModelInfo& model);
 
-/// Throws: NotFound for an input that the model does not have; TypeError, ShapeError where it is of
-/// another type or shape, with both.
+/// Checks an input. Throws: NotFound for an unknown one; TypeError, ShapeError for a wrong type or
+/// shape, with both.
 void expect_input(const InferenceModelInfo& model, const InferenceTensor& input);
-/// How many all inputs have. Throws: ShapeError where they differ or have none; NotFound where one
-/// is missing.
+/// The number of samples in each input. Throws: ShapeError if inputs differ or have no samples;
+/// NotFound if one is missing.
 [[nodiscard]] std::int64_t samples_of(const InferenceModelInfo& model, const ValueMap& inputs);
-/// Those of `outputs` that are `wanted`, in that order; all that there are, in the model's, where
-/// none is. Throws: NotFound.
+/// Names of the `wanted` outputs, in that order; if none is wanted, of all in the model's order.
+/// Throws: NotFound.
 [[nodiscard]] std::vector<std::string> answered_outputs(const InferenceModelInfo& model,
                                                         const ValueMap& outputs,
                                                         const std::vector<std::string>& wanted);

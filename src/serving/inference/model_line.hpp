@@ -10,24 +10,23 @@
 
 namespace d5::detail {
 
-/// What is said between a server and a process that answers for one of its models: words, and
-/// tensors behind them.
+/// A message between a server and the process of one of its models: JSON, then tensors.
 struct ModelMessage {
   nlohmann::json words = nlohmann::json::object();
   ValueMap tensors = {};
 };
 
-/// One end of a line between the two: a socket that nobody else has. All tensors stand on the host
-/// in the end, row-major.
+/// One end of the private socket between the two. Received tensors are on the host, row-major.
 class ModelLine {
  public:
-  /// `other` is a descriptor that can be read once the other side has ended; -1: none.
+  /// `other` is a descriptor that becomes readable when the other side has ended; -1: none.
   explicit ModelLine(OwnedDescriptor socket, int other = -1);
 
-  /// False: the other side is gone, or has taken nothing until `deadline` (s, of `now_seconds`).
+  /// Returns false if the other side has ended, or accepts nothing until `deadline` (s, of
+  /// `now_seconds`).
   [[nodiscard]] bool send(const nlohmann::json& words, const ValueMap& tensors, double deadline);
-  /// Nothing: the other side is gone, or silent until `deadline`.
-  /// Throws: FormatError for what is no message; MemoryError.
+  /// Returns nullopt if the other side has ended, or sends nothing until `deadline`.
+  /// Throws: FormatError for an invalid message; MemoryError.
   [[nodiscard]] std::optional<ModelMessage> receive(double deadline);
 
  private:

@@ -8,8 +8,8 @@
 
 namespace d5::detail {
 
-/// The bytes of a tensor as the protocol sends them raw: little endian, row-major; of strings each
-/// behind its length in 4 bytes.
+/// The bytes of a tensor in the protocol's raw form: little endian, row-major; each string follows
+/// its length in 4 bytes.
 [[nodiscard]] std::size_t raw_size_of(const Tensor& tensor);
 void append_raw(const Tensor& tensor, std::string& bytes);
 

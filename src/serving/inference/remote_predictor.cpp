@@ -32,7 +32,7 @@ std::pair<std::string, std::string> split_address(const std::string& text) {
   return {text.substr(0, slash), text.substr(slash + 1)};
 }
 
-/// Answers with what a server elsewhere says.
+/// Forwards batches to another server.
 class RemotePredictor final : public Predictor {
  public:
   using Options = RemoteOptions;

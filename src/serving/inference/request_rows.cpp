@@ -11,7 +11,7 @@
 namespace d5::detail {
 namespace {
 
-/// Whether samples of two requests can stand in one batch.
+/// Whether samples of two requests fit into one batch.
 bool alike(const RequestRows& a, const RequestRows& b) {
   return std::ranges::equal(a.inputs, b.inputs, [](const auto& one, const auto& other) {
     const TensorDesc& x = one.second.tensor().desc();

@@ -12,7 +12,7 @@
 
 namespace d5::detail {
 
-/// What one request asks: dimension 0 of each input is the row.
+/// The inputs of one request; dimension 0 of each is the row.
 struct RequestRows {
   ValueMap inputs = {};
   std::int64_t rows = 0;
@@ -24,27 +24,28 @@ struct RowRange {
   std::int64_t begin = 0, end = 0;
 };
 
-/// What a range became, or why not.
+/// Outputs of a range, or the reason why there are none.
 struct RangeAnswer {
   RowRange range;
   ValueMap outputs = {};
   std::exception_ptr fault = {};
 };
 
-/// Joins ranges that go on where the one before ends.
+/// Joins consecutive ranges of a request.
 [[nodiscard]] std::vector<RowRange> joined(std::span<const RowRange> ranges);
 
-/// Asks `predict` for all ranges, as few times as their shapes allow, and copies what each gets of
-/// it. A call for several that fails is made for each by itself; one that fails then has a fault.
+/// Calls `predict` for all ranges, as few times as their shapes allow, and copies the outputs of
+/// each. A failed call for several ranges is repeated for each alone; one that fails again has a
+/// fault.
 [[nodiscard]] std::vector<RangeAnswer> answer_rows(
     std::span<const RowRange> ranges,
     const std::function<const ValueMap&(const ValueMap&)>& predict);
 
-/// What all ranges of one request say, in the order of its rows.
-/// Throws: the fault of one that has any; ShapeError where they do not fit each other.
+/// The outputs of all ranges of one request, in the order of rows.
+/// Throws: the fault of a range; ShapeError if the outputs do not fit together.
 [[nodiscard]] ValueMap outputs_of(std::vector<RangeAnswer> answers);
 
-/// Tensors behind each other along dimension 0; they agree in all else.
+/// Concatenates tensors along dimension 0; all other dimensions agree.
 [[nodiscard]] Tensor behind_each_other(std::span<const Tensor> tensors);
 
 }  // namespace d5::detail

@@ -19,11 +19,11 @@
 
 namespace d5::detail {
 
-/// One model that is open, and the line of those who ask it.
-/// Thread safety: all of it.
+/// An open model with its queue of requests.
+/// Thread safety: any number of threads.
 class ServedModel {
  public:
-  /// Throws: what opening throws; Unsupported for a network whose inputs have no samples.
+  /// Throws: what opening throws; Unsupported for a network whose inputs have no batch dimension.
   ServedModel(std::string name, std::string version, const ModelAssets& assets,
               const InferenceOptions& options);
   ~ServedModel();
@@ -38,11 +38,11 @@ class ServedModel {
 
  private:
   struct Asked;
-  /// An instance in a process of its own, as others see it.
+  /// State of an instance in its own process, for other threads.
   struct Isolated {
     std::shared_ptr<IsolatedPredictor> predictor;
-    std::string loss = {};    ///< why it is not open; empty: it is
-    bool is_waiting = false;  ///< before it is begun again
+    std::string loss = {};    ///< why it is not open; empty: it is open
+    bool is_waiting = false;  ///< it waits before a restart
   };
   AnswerBatch open_instance(const ModelAssets& assets, const InferenceOptions& options);
   AnswerBatch open_isolated(const ModelAssets& assets, const InferenceOptions& options);

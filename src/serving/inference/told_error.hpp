@@ -6,12 +6,12 @@
 
 namespace d5::detail {
 
-/// An error on its way to another process: its type and its words.
+/// An error in a message to another process: its type and text.
 struct ToldError {
   std::string kind, words;
 };
 [[nodiscard]] ToldError told(const std::exception& error);
-/// Throws it again: what it was, as far as it is one of d5's types; else Error.
+/// Rethrows it with its type, if that is one of d5's; otherwise as Error.
 [[noreturn]] void throw_again(const ToldError& error);
 
 }  // namespace d5::detail

@@ -22,8 +22,8 @@ struct Option {
   std::string initial;  ///< default value, as text
   std::string range;    ///< ">= 0, < 1"; empty: any value of the type
   std::string help;
-  std::string placeholder =
-      {};  ///< placeholder of the value in a help text: "N", "S", "FILE"; empty for a flag
+  /// Placeholder of the value in a help text: "N", "S", "FILE"; empty for a flag.
+  std::string placeholder = {};
   bool is_list = false;   ///< takes several values, separated by commas
   std::string flag = {};  ///< the program's option, if its name differs: "--batch"
 };

@@ -14,7 +14,7 @@
 
 namespace d5 {
 
-/// Judges the answers of a whole data set, sample by sample. One of them judges one run.
+/// Judges the answers of a whole data set, sample by sample. An object judges one run.
 ///
 ///     auto measure = accuracy_measures().at("top1").make();
 ///     for (...) answer.score = measure->judge(values, right);
@@ -22,18 +22,18 @@ namespace d5 {
 class AccuracyMeasure {
  public:
   virtual ~AccuracyMeasure() = default;
-  /// How nearly right the answer to one sample is: 1 is right, 0 is wrong. `right` are the data
-  /// set's fields besides what the network was fed: "label".
-  /// Throws: NotFound, TypeError, ShapeError for values that it cannot judge.
+  /// Returns the score of one answer: 1 is right, 0 is wrong. `right` are the data set's fields
+  /// that are not inputs of the network: "label". Throws: NotFound, TypeError, ShapeError for
+  /// values that it cannot judge.
   virtual double judge(const ValueMap& answer, const ValueMap& right) = 0;
-  /// One more sample, which was not answered: wrong.
+  /// Counts an unanswered sample as wrong.
   virtual void miss(const ValueMap& right) = 0;
-  /// What all samples so far amount to: metric, unit, samples and statistic of a record.
+  /// The result over all samples so far: metric, unit, samples and statistic of a record.
   [[nodiscard]] virtual Measurement record() const = 0;
 };
 
 using AccuracyMeasureEntry = Entry<std::shared_ptr<AccuracyMeasure>()>;
-/// All by name; src/evaluation/accuracy/measures has the built-in ones.
+/// All accuracy measures by name; src/evaluation/accuracy/measures has the built-in ones.
 [[nodiscard]] Registry<AccuracyMeasureEntry>& accuracy_measures();
 
 /// An answer as text: JSON of its tensors, without those of more than `most_elements`.

@@ -21,8 +21,8 @@ struct AnswerComparison {
     double score_a = 0, score_b = 0;
   };
   std::int64_t samples = 0;  ///< samples answered by both
-  std::int64_t both = 0, only_a = 0, only_b = 0,
-               neither = 0;       ///< samples by the runs that answer right
+  /// Samples by the runs that answer right.
+  std::int64_t both = 0, only_a = 0, only_b = 0, neither = 0;
   std::int64_t same_answers = 0;  ///< identical answers
   std::int64_t not_in_both = 0;   ///< samples answered by one run only
   /// Probability of flips at least as uneven if each favoured a or b with equal chance: exact,

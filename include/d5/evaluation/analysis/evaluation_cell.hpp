@@ -18,10 +18,10 @@ struct EvaluationCell {
   std::string subject, framework, device, scenario, batch, threads;
   std::string trace_level;                  ///< empty: without a trace
   std::vector<const Measurement*> records;  ///< records of the given runs, which outlive the cell
-  const Measurement* accuracy =
-      nullptr;  ///< accuracy of the model in the framework; null: not measured
-  const Measurement* cold_start = nullptr;     ///< likewise
-  const Measurement* first_predict = nullptr;  ///< likewise
+  /// Accuracy of the model in the framework; null: not measured.
+  const Measurement* accuracy = nullptr;
+  const Measurement* cold_start = nullptr;     ///< null: not measured
+  const Measurement* first_predict = nullptr;  ///< null: not measured
 
   /// The first record of a metric; null if there is none. A repeated cell has several.
   [[nodiscard]] const Measurement* find(std::string_view metric) const;

@@ -7,13 +7,12 @@
 
 namespace d5 {
 
-/// Seconds until a query's last sample was answered, of each query all of whose samples were, in
-/// the order of asking.
+/// Latencies of completely answered queries, in s, in the order of issue; a query ends with its
+/// last sample.
 [[nodiscard]] std::vector<double> query_latencies(const ScenarioResult& result);
-/// Seconds between the schedule and the asking of each query: what the generator adds.
+/// Delay of each query's issue after its scheduled time, in s: the generator's own contribution.
 [[nodiscard]] std::vector<double> query_lags(const ScenarioResult& result);
-/// Answered samples a second, from the first moment of the schedule to the last answer; NaN without
-/// answers.
+/// Answered samples/s, from the start of the schedule to the last answer; NaN without answers.
 [[nodiscard]] double throughput(const ScenarioResult& result);
 
 }  // namespace d5

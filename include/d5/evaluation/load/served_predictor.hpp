@@ -13,36 +13,36 @@
 
 namespace d5 {
 
-/// What one instance does with a batch: the answers' bytes, one a sample, in the samples' order.
-/// What it throws are failed answers of the whole batch.
+/// The function with which an instance answers a batch. Returns the bytes of one answer per sample,
+/// in order. Its exceptions fail the whole batch.
 using BatchAnswers = std::vector<std::vector<std::byte>>;
 using AnswerBatch = std::function<BatchAnswers(std::span<const std::int64_t> samples)>;
 
 struct ServedOptions {
-  int instances = 1;               ///< each on a thread of its own
-  std::int64_t largest_batch = 1;  ///< samples that an instance takes at once
-  /// s that a query may wait for others to fill its batch; 0: an instance that is free takes what
-  /// is there.
+  int instances = 1;               ///< instances, each on its own thread
+  std::int64_t largest_batch = 1;  ///< maximum batch size of an instance
+  /// Longest wait of a query, in s, for others to fill its batch; 0: an idle instance takes the
+  /// queries that are there.
   double longest_wait = 0;
 };
 
-/// Queries wait in one line; instances that are free take batches from its head (dynamic batching).
+/// Dynamic batching: queries wait in one queue, and idle instances take batches from its head.
 ///
 ///     ServedPredictor served("torch", data.size(),
 ///                            [&](int) -> AnswerBatch { return open_model(); },
 ///                            {.instances = 2, .largest_batch = 8, .longest_wait = 0.002});
 ///
-/// A batch is taken once it is full, once its first query has waited as long as it may, or after
-/// `flush`. `open` is called once an instance, on its own thread, one after the other: so that what
-/// it opens may keep to that thread.
+/// A batch is taken once it is full, once its first query has waited `longest_wait`, or after
+/// `flush`. `open` is called once per instance, on the instance's thread, one after another, so
+/// that a model may be bound to its thread.
 class ServedPredictor : public SystemUnderTest {
  public:
   using Open = std::function<AnswerBatch(int instance)>;
-  /// Throws: ValueError for options that do not fit; Unsupported where the system makes no more
+  /// Throws: ValueError for options that do not fit; Unsupported if the system cannot create the
   /// threads; what `open` throws.
   ServedPredictor(std::string name, std::int64_t samples, const Open& open,
                   const ServedOptions& options = {});
-  /// Waits for batches under way; queries that are in line are failed.
+  /// Waits for running batches; fails waiting queries.
   ~ServedPredictor() override;
   ServedPredictor(const ServedPredictor&) = delete;
   ServedPredictor& operator=(const ServedPredictor&) = delete;

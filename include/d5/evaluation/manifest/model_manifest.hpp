@@ -14,8 +14,8 @@ namespace d5 {
 /// A file of a model, with its expected content.
 struct ManifestAsset {
   std::string name;  ///< "efficientnet-lite0.onnx"
-  std::vector<std::string> urls =
-      {};  ///< tried in order: https, http; file in a manifest of one's own
+  /// Addresses, tried in order: https, http; in a manifest of one's own also file.
+  std::vector<std::string> urls = {};
   std::int64_t bytes = 0;
   std::string sha256;
   std::string made_by = {};  ///< the command that makes it, if no address has it
@@ -67,8 +67,8 @@ struct ModelManifest : ManifestIdentity {
   std::vector<ManifestAsset> assets = {};  ///< the first is the network
   std::vector<ModelInput> inputs = {};
   std::vector<ModelOutput> outputs = {};
-  std::vector<EntryChoice> answer =
-      {};  ///< steps from `answer_steps()`, which turn outputs into an answer
+  /// Steps from `answer_steps()`, which turn outputs into an answer.
+  std::vector<EntryChoice> answer = {};
   std::vector<AccuracyClaim> accuracy = {};
 
   void declare(ManifestFields& fields);

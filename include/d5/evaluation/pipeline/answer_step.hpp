@@ -10,11 +10,11 @@
 
 namespace d5 {
 
-/// One step on the way from what a network says of one sample to an answer: softmax, the largest
-/// scores, boxes.
+/// One step of postprocessing, from a network's outputs for one sample to an answer: softmax,
+/// top-k, boxes.
 ///
-/// Shapes: the values are the network's outputs of one sample, by name, without the dimension of
-/// the batch; a step adds to them, or replaces some. Thread safety: `run` may be called by several
+/// Shapes: the values are the network's outputs for one sample, by name, without the batch
+/// dimension; a step adds values or replaces some. Thread safety: `run` may be called by several
 /// threads at once.
 class AnswerStep {
  public:

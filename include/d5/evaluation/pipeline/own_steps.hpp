@@ -5,17 +5,17 @@
 
 namespace d5 {
 
-/// From now on a pipeline may have a step `python`, which runs a function of the user's own: code
-/// that a manifest names runs nowhere else. The first call does it, later ones change nothing.
+/// Allows the step `python` in pipelines, which runs a user's function. Without this call, no code
+/// that a manifest names is run. Further calls have no effect.
 ///
 ///     allow_own_steps();
 ///     steps: [decode, {name: python, function: "mine.py::sharpen", type: uint8, shape: "?x?x3"}]
 ///
-/// The function takes a numpy array and returns one, in a worker process of its own a thread
-/// (`python3` of the path, with numpy); one that raises, hangs or ends costs its sample.
+/// The function takes a numpy array and returns one. Each thread has its own worker process
+/// (`python3` of PATH, with numpy). A function that raises, hangs or ends fails only its sample.
 void allow_own_steps();
 
-/// Why a step of this name cannot be used as long as that was not called; empty for all others.
+/// The reason why a step of this name needs `allow_own_steps`; empty for all others.
 [[nodiscard]] std::string own_step_refusal(const std::string& step);
 
 }  // namespace d5

@@ -31,7 +31,7 @@ struct PipelineItem {
     } catch (const std::exception& error) {
       fault = error.what();
     } catch (...) {
-      fault = "something that is no exception";
+      fault = "an exception of unknown type";
     }
   }
 };

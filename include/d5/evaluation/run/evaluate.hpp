@@ -56,8 +56,8 @@ struct EvaluateOptions {
   bool resume = false;   ///< skip what `out` holds
   /// Receives each piece's queries, answers and trace, and then its records; outlives the run.
   EvaluationSink* sink = nullptr;
-  std::string run =
-      {};              ///< its id there, of `EvaluationSink::evaluation`: the caller's (`RunSink`)
+  /// Id of the run from `EvaluationSink::evaluation`, which the caller sets (`RunSink`).
+  std::string run = {};
   bool steps = false;  ///< a record per pipeline step, too: its time, its queue, its waits
   std::string command_options = {};  ///< at the end of every record's command
   double price_per_hour = 0;         ///< price of this machine, if no system's manifest has it

@@ -18,8 +18,8 @@ class GraphExecutor;
 /// A file with the value of an input or output, in NumPy's format (.npy) or ONNX's (.pb). Inputs
 /// may also come from NumPy's archives (.npz), which hold several by name.
 struct ValueFile {
-  std::string name =
-      {};  ///< name of the input; empty: the network's only input, or the names in an archive
+  /// Name of the input; empty: the network's only input, or the names in an archive.
+  std::string name = {};
   std::string path = {};
 };
 /// Parses words NAME=FILE.npy, NAME=FILE.pb or NAME=FILE.npz; FILE alone names an input's file too.

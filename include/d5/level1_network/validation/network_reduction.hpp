@@ -43,9 +43,9 @@ struct ReducedNetwork {
   ValueMap inputs = {};
   ValueMap expected = {};  ///< the reference's outputs, in float64 if it can
   ValueMap answers = {};   ///< the subject's outputs; empty if there are none
-  ValueMap expected_gradients =
-      {};                   ///< the reference's, by parameter; only for a difference of gradients
-  ValueMap gradients = {};  ///< the subject's
+  /// The reference's gradients, by parameter; only for a difference of gradients.
+  ValueMap expected_gradients = {};
+  ValueMap gradients = {};       ///< the subject's
   NetworkDifference difference;  ///< difference of the reduced network; none: nothing was reduced
   double size_before = 0;        ///< difference of the whole network
   int differing_runs = 0;        ///< runs of the whole network, out of `runs`, that differed

@@ -260,8 +260,8 @@ class ThreeStepOptimizer : public Optimizer {
   const Batch* batch_ = nullptr;  // current batch, and its outputs
   const ValueMap* outputs_ = nullptr;
   std::vector<ParameterRange> final_, parts_;  // sorted and merged; by part of the source
-  std::vector<double>
-      squares_;        // squared norm of each final gradient, by parameter; empty: unknown
+  // Squared norm of each final gradient, by parameter; empty: unknown.
+  std::vector<double> squares_;
   double factor_ = 1;  // scale of this step's gradients
   double limit_ = std::numeric_limits<double>::infinity();
   bool judged_ = false;  // a modifier that wants all gradients has seen them

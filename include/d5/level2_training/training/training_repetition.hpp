@@ -24,8 +24,8 @@ struct RepeatedTraining {
 struct RepetitionOptions {
   std::int64_t runs = 0;  ///< 0: `fewest`, then more until the mean is known precisely
   std::int64_t fewest = 5, most = 30;
-  double half_width =
-      0.05;                ///< required half-width of the mean's 95% interval, relative to the mean
+  /// Required half-width of the mean's 95% interval, relative to the mean.
+  double half_width = 0.05;
   std::uint64_t seed = 0;  ///< seed of the first run; each further run adds 1
   /// Metric whose mean is needed; empty: the first available one of time_to_accuracy, test_accuracy
   /// and epoch_time.

@@ -15,8 +15,8 @@ namespace d5 {
 struct AgentOptions {
   std::string server;      ///< HOST:PORT of its `AgentLink`
   std::string token = {};  ///< token of the role admin, if the server requires one
-  std::string authorities =
-      {};                 ///< PEM file of authorities for the server's certificate; turns TLS on
+  /// PEM file of authorities for the server's certificate; turns TLS on.
+  std::string authorities = {};
   AgentFacts facts = {};  ///< `own_facts`; its `parallel` is the number of evaluations at once
   std::string spool;      ///< a folder of this agent alone (`usual_spool`)
   std::string program;    ///< the d5 program, whose children run evaluations

@@ -9,7 +9,7 @@
 namespace d5 {
 
 struct InferenceClientOptions {
-  double seconds = 30;     ///< for one call
+  double seconds = 30;     ///< time limit of a call
   std::string token = {};  ///< token for the server; empty: none
 };
 

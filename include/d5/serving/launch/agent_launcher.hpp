@@ -12,8 +12,8 @@ namespace d5 {
 
 /// A request for agents.
 struct AgentLaunch {
-  std::vector<std::string>
-      command;  ///< command of one agent: the program, "agent", "run", and its options
+  /// Command of one agent: the program, "agent", "run", and its options.
+  std::vector<std::string> command;
   int agents = 1;
 };
 

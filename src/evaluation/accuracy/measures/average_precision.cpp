@@ -19,7 +19,7 @@ using detail::CornerBox;
 struct AveragePrecisionOptions {
   double iou = 0.5;
   void declare(OptionList& options) {
-    options.add("iou", iou, "a box is found by one that covers so much of both at least",
+    options.add("iou", iou, "minimum intersection over union of a box that matches a true one",
                 {.above = 0, .most = 1});
   }
 };
@@ -150,9 +150,8 @@ class AveragePrecision final : public AccuracyMeasure {
 }  // namespace
 
 void register_average_precision(Registry<AccuracyMeasureEntry>& registry) {
-  registry.add("average_precision",
-               AccuracyMeasureEntry::of<AveragePrecision>(
-                   "boxes: area below precision over recall, mean of the classes"));
+  registry.add("average_precision", AccuracyMeasureEntry::of<AveragePrecision>(
+                                        "mean average precision (mAP) of boxes, as in PASCAL VOC"));
 }
 
 }  // namespace d5::accuracy_measure

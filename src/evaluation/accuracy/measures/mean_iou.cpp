@@ -92,7 +92,7 @@ class MeanIou final : public AccuracyMeasure {
 
 void register_mean_iou(Registry<AccuracyMeasureEntry>& registry) {
   registry.add("mean_iou", AccuracyMeasureEntry::of<MeanIou>(
-                               "masks: intersection over union, mean of the classes"));
+                               "mean intersection over union (mIoU) of segmentation masks"));
 }
 
 }  // namespace d5::accuracy_measure

@@ -9,13 +9,14 @@ namespace {
 struct ArgmaxOptions {
   std::string of, to = "mask";
   void declare(OptionList& options) {
-    options.add("of", of, "the scores, their first dimension the classes; empty: the only value");
-    options.add("to", to, "what the classes are called");
+    options.add("of", of,
+                "name of the scores, whose first dimension is the class; empty: the only value");
+    options.add("to", to, "name of the resulting classes");
   }
 };
 
-/// The class of the largest score at each place: int64 of the scores' other dimensions; of equal
-/// ones the lower class.
+/// The class with the largest score at each place: int64, with the scores' other dimensions. The
+/// lower of classes with equal scores.
 class ArgmaxStep final : public AnswerStep {
  public:
   using Options = ArgmaxOptions;
@@ -47,7 +48,8 @@ class ArgmaxStep final : public AnswerStep {
 }  // namespace
 
 void register_argmax(Registry<AnswerStepEntry>& registry) {
-  registry.add("argmax", AnswerStepEntry::of<ArgmaxStep>("the best class at each place: a mask"));
+  registry.add("argmax", AnswerStepEntry::of<ArgmaxStep>(
+                             "class with the largest score at each place: a segmentation mask"));
 }
 
 }  // namespace d5::answer_step

@@ -19,20 +19,21 @@ struct BoxesOptions {
   std::int64_t most = 100;
 
   void declare(OptionList& options) {
-    options.add("boxes", boxes, "the boxes, N x 4");
-    options.add("scores", scores, "theirs, N or N x classes");
+    options.add("boxes", boxes, "name of the boxes, N x 4");
+    options.add("scores", scores, "name of their scores, N or N x classes");
     options.add("form", form, "left, top, right, bottom; or centre x, y, width, height",
                 {"corners", "centre"});
-    options.add("threshold", threshold, "boxes of a lower score are none");
-    options.add("overlap", overlap,
-                "a box that overlaps one of its class and a higher score by more is the same",
-                {.least = 0, .most = 1});
-    options.add("most", most, "boxes that are kept", {.least = 1});
+    options.add("threshold", threshold, "minimum score of a box");
+    options.add(
+        "overlap", overlap,
+        "intersection over union above which the lower-scoring of two boxes of a class is dropped",
+        {.least = 0, .most = 1});
+    options.add("most", most, "maximum number of boxes", {.least = 1});
   }
 };
 
-/// `boxes` float32 Mx4 by their corners, `scores` float32 M and `classes` int64 M, by falling
-/// score: those that no better one of their class covers (greedy non-maximum suppression).
+/// Greedy non-maximum suppression per class. Results in descending order of score: `boxes` float32
+/// Mx4 by their corners, `scores` float32 M and `classes` int64 M.
 class BoxesStep final : public AnswerStep {
  public:
   using Options = BoxesOptions;
@@ -69,7 +70,7 @@ class BoxesStep final : public AnswerStep {
     std::int64_t label = 0;
   };
 
-  /// Each box of each class whose score is enough, by falling score.
+  /// All boxes of all classes above the threshold, in descending order of score.
   [[nodiscard]] std::vector<Candidate> candidates(const ValueMap& values) const {
     const auto corners = detail::score_row(value_for(values, options_.boxes, "boxes"), "boxes");
     const auto scores = detail::score_row(value_for(values, options_.scores, "boxes"), "boxes");
@@ -105,7 +106,7 @@ class BoxesStep final : public AnswerStep {
 
 void register_boxes(Registry<AnswerStepEntry>& registry) {
   registry.add("boxes", AnswerStepEntry::of<BoxesStep>(
-                            "the best boxes, none twice (non-maximum suppression)"));
+                            "non-maximum suppression: the best of overlapping boxes"));
 }
 
 }  // namespace d5::answer_step

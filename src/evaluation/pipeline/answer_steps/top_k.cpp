@@ -20,12 +20,11 @@ struct TopKOptions {
     options.add("first", first,
                 "index of class 0's score; scores before it have no class, such as a background's",
                 {.least = 0});
-    options.add("of", of, "the scores; empty: the only value");
+    options.add("of", of, "name of the scores; empty: the only value");
   }
 };
 
-/// `classes` int64 k and `scores` float32 k, the largest score first; of equal ones the lower
-/// class.
+/// `classes` int64 k and `scores` float32 k, in descending order of score; ties by class number.
 class TopKStep final : public AnswerStep {
  public:
   using Options = TopKOptions;
@@ -61,7 +60,8 @@ class TopKStep final : public AnswerStep {
 }  // namespace
 
 void register_top_k(Registry<AnswerStepEntry>& registry) {
-  registry.add("top_k", AnswerStepEntry::of<TopKStep>("the classes of the largest scores"));
+  registry.add("top_k",
+               AnswerStepEntry::of<TopKStep>("top-k: the k classes with the largest scores"));
 }
 
 }  // namespace d5::answer_step

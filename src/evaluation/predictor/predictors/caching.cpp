@@ -7,12 +7,10 @@ namespace {
 
 struct CachingOptions {
   std::string of = "reference";
-  void declare(OptionList& options) {
-    options.add("of", of, "the predictor whose answers it keeps");
-  }
+  void declare(OptionList& options) { options.add("of", of, "predictor whose answers are cached"); }
 };
 
-/// Answers what it was asked before from memory, which is no answer of the model: a cheat.
+/// A cheat: answers repeated inputs from a cache instead of computing them.
 class CachingPredictor final : public Predictor {
  public:
   using Options = CachingOptions;
@@ -43,7 +41,7 @@ class CachingPredictor final : public Predictor {
 
 void register_caching(Registry<PredictorEntry>& registry) {
   registry.add("caching", PredictorEntry::of<CachingPredictor>(
-                              "a cheat: answers what it was asked before from memory"));
+                              "a cheat: answers repeated inputs from a cache"));
 }
 
 }  // namespace d5::predictor

@@ -19,17 +19,17 @@ struct FaultyOptions : detail::ZeroScoresOptions {
   enum class How { crash, end, hang, memory, fail, nan, batch } how = How::fail;
   std::int64_t after = 0;
   void declare(OptionList& options) {
-    options.add(
-        "how", how,
-        "a signal, the process's end, never an answer, memory without end, an exception, no "
-        "number, another batch",
-        {"crash", "end", "hang", "memory", "fail", "nan", "batch"});
-    options.add("after", after, "calls that it answers before", {.least = 0});
+    options.add("how", how,
+                "fault: a signal, the process's end, no answer, unlimited use of memory, an "
+                "exception, NaN, "
+                "a wrong batch size",
+                {"crash", "end", "hang", "memory", "fail", "nan", "batch"});
+    options.add("after", after, "number of calls that are answered first", {.least = 0});
     ZeroScoresOptions::declare(options);
   }
 };
 
-/// Does what a broken one may do.
+/// Fails in each way in which a broken predictor may.
 class FaultyPredictor final : public Predictor {
  public:
   using Options = FaultyOptions;
@@ -75,7 +75,7 @@ class FaultyPredictor final : public Predictor {
 
 void register_faulty(Registry<PredictorEntry>& registry) {
   registry.add("faulty", PredictorEntry::of<FaultyPredictor>(
-                             "crashes, hangs, fails, answers NaN: what others must survive"));
+                             "a faulty predictor for tests: crashes, hangs, fails or answers NaN"));
 }
 
 }  // namespace d5::predictor

@@ -39,7 +39,7 @@ class LyingPredictor final : public Predictor {
 
 void register_lying(Registry<PredictorEntry>& registry) {
   registry.add("lying", PredictorEntry::of<LyingPredictor>(
-                            "a cheat: computes for the first samples alone, then answers zeros"));
+                            "a cheat: computes the first answers only, then answers zeros"));
 }
 
 }  // namespace d5::predictor

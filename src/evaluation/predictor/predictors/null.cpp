@@ -20,7 +20,7 @@ class NullPredictor final : public Predictor {
 }  // namespace
 
 void register_null(Registry<PredictorEntry>& registry) {
-  registry.add("null", PredictorEntry::of<NullPredictor>("answers at once, and always zeros"));
+  registry.add("null", PredictorEntry::of<NullPredictor>("answers zeros immediately"));
 }
 
 }  // namespace d5::predictor

@@ -17,7 +17,7 @@ struct SleepOptions : detail::ZeroScoresOptions {
   }
 };
 
-/// Takes a known time.
+/// Answers after a known time.
 class SleepPredictor final : public Predictor {
  public:
   using Options = SleepOptions;
@@ -39,7 +39,7 @@ class SleepPredictor final : public Predictor {
 }  // namespace
 
 void register_sleep(Registry<PredictorEntry>& registry) {
-  registry.add("sleep", PredictorEntry::of<SleepPredictor>("takes a known time, answers zeros"));
+  registry.add("sleep", PredictorEntry::of<SleepPredictor>("answers zeros after a known time"));
 }
 
 }  // namespace d5::predictor

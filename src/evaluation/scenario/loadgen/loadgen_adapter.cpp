@@ -95,7 +95,7 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
     } catch (const std::exception& error) {  // LoadGen would abort
       refuse(first, error.what(), clock_->now());
     } catch (...) {
-      refuse(first, "something that is no exception", clock_->now());
+      refuse(first, "an exception of unknown type", clock_->now());
     }
   }
   void FlushQueries() override { system_.flush(); }
