@@ -139,6 +139,50 @@ TEST_CASE("a slip in the manifest misses the claim, by name, and what is timed i
   CHECK(exit_status(results.measurements) == 1);
 }
 
+TEST_CASE("a network with open sizes is opened with those of its own samples") {
+  const testing::ToyEvaluation toy;
+  Network network("toy");  // takes 16 x 16 alone, but leaves both sizes open
+  network.add_input("image", DType::float32, {"N", 3, "H", "W"});
+  network.add_constant("rows", Tensor::vector(std::vector<std::int64_t>{-1, 3, 256, 1}));
+  network.add_node("Reshape", {"image", "rows"}, {"reshaped"});
+  network.add_node("GlobalAveragePool", {"reshaped"}, {"pooled"});
+  network.add_node("Flatten", {"pooled"}, {"means"});
+  network.add_output("means");
+  network.save(toy / "toy.onnx");
+  toy.write_model("");
+  const Results results = run(toy);
+  CHECK(estimate(record_of(results, "top1")).value == 1);
+  CHECK(record_of(results, "latency").status == Status::passed);
+}
+
+TEST_CASE("a batch is one thing: the scenario's own is the cell's") {
+  const testing::ToyEvaluation toy;
+  EvaluationManifest manifest = evaluation_of(toy);
+  manifest.accuracy = false;
+  manifest.scenarios = {{"batched"}, {"batched", {{"batch", 4}}}, {"closed_loop", {{"users", 1}}}};
+  const auto batches_of = [&] {
+    std::vector<std::pair<std::string, std::string>> cells;
+    for (const Measurement& record : evaluate(manifest).measurements) {
+      if (record.metric != "throughput") continue;
+      cells.emplace_back(condition_of(record, "scenario"), condition_of(record, "batch"));
+      CHECK(record.status == Status::passed);
+    }
+    return cells;
+  };
+  using Cells = std::vector<std::pair<std::string, std::string>>;
+  const std::string one_user = "closed_loop:users=1";
+  CHECK(batches_of() == Cells{{"batched", "1"}, {"batched", "4"}, {one_user, "1"}});
+  manifest.batches = {4};  // one user's queries have one sample each
+  CHECK(batches_of() == Cells{{"batched", "4"}, {"batched", "4"}, {one_user, "1"}});
+  manifest.batches = {2};
+  CHECK_THROWS_WITH(evaluate(manifest), Catch::Contains("batches of 4, but batch=2 is given"));
+  manifest.scenarios = {{"batched"}};
+  manifest.batches = {3};
+  for (const Measurement& record : evaluate(manifest).measurements) {
+    if (record.metric == "batch") CHECK(estimate(record).value == 3);  // computed together
+  }
+}
+
 TEST_CASE("a wrong mean misses the claim") {
   const testing::ToyEvaluation toy;
   toy.write_model("mean: 127, deviation: 128",

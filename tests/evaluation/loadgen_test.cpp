@@ -217,6 +217,18 @@ TEST_CASE("a system that never returns is ended with its process") {
   CHECK_THAT(result.reason, Catch::Contains("no answer within 0.5 s"));
 }
 
+TEST_CASE("offline asks all at once, so its latency need not settle") {
+  if (absent()) return;
+  const auto slower = [](Numbers& numbers, const Query& query) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    numbers.say(query);
+  };
+  const auto offline = ask("offline", {{"rate", 2000}}, {.least_queries = 200}, slower);
+  CHECK(offline.status == Status::passed);
+  CHECK_FALSE(offline.conditions.contains("steady_from"));
+  CHECK(ask("single_stream", {}).conditions.contains("steady_from"));
+}
+
 TEST_CASE("settings that LoadGen would not end by are refused before it runs") {
   if (absent()) return;
   const TemporaryFolder folder;

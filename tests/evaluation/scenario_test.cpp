@@ -151,6 +151,17 @@ TEST_CASE("at most one of a hundred usual runs of an honest system is mistrusted
   CHECK(mistrusted <= all / 100);
 }
 
+TEST_CASE("a steady state is asked of every scenario but of those that ask all at once") {
+  for (const std::string name :
+       {"constant", "poisson", "gamma", "bursts", "closed_loop", "batched"}) {
+    CAPTURE(name);
+    const auto clock = std::make_shared<VirtualLoadClock>();
+    SimulatedSystem system(clock, service_times("uniform", 1));
+    const auto result = run(name, {}, system, {.least_queries = 60, .clock = clock});
+    CHECK(result.conditions.contains("steady_from") == (name != "batched"));
+  }
+}
+
 TEST_CASE("waiting in front of one server is as long as Pollaczek and Khinchine say") {
   const auto clock = std::make_shared<VirtualLoadClock>();
   const double rate = 100, load = 0.7;
