@@ -118,5 +118,5 @@ def test_a_crash_is_reduced_where_tries_are_isolated(tmp_path):
 def test_the_row_says_what_was_asked_for(model, tmp_path):
     row = reduce_chain(model, tmp_path / "few", seed=5, most_seconds=30)
     assert "--seed 5" in row.command and "--reduce" in row.command
-    with pytest.raises(d5.ValueError, match="slower is of forward"):
+    with pytest.raises(d5.ValueError, match="slower applies to forward only"):
         reduce_chain(model, tmp_path / "none", backward=True, slower=2)

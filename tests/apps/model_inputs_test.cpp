@@ -117,7 +117,7 @@ TEST_CASE("a run that fails on values of d5's making says what to give, and that
   for (const std::string command : {"net run ", "net bench --samples 2 ", "net check "}) {
     const auto run = run_d5(command + model);
     CHECK(run.status != 0);
-    CHECK_THAT(run.out + run.err, Contains("of d5's") && Contains("--input shape=FILE.npy"));
+    CHECK_THAT(run.out + run.err, Contains("made by d5") && Contains("--input shape=FILE.npy"));
     write_file(npy, to_npy(Tensor::vector<std::int64_t>({3, 2})));
     CHECK(run_d5(command + model + " --input shape=" + npy).status == 0);
   }

@@ -62,7 +62,7 @@ test('from a task to an answer on two machines, one of which is killed in the mi
   await page.getByRole('link', { name: 'Evaluate toy' }).click();
   await page.getByRole('checkbox', { name: 'reference' }).check();
   await page.getByRole('radio', { name: /^poisson/ }).check(); // eight seconds by the clock, however fast the machine is
-  await page.getByLabel('rate').fill('10');
+  await page.getByLabel('rate', { exact: true }).fill('10');
   await page.getByText('Data set, batches, queries, traces').click();
   await page.getByLabel('Queries', { exact: true }).fill('80');
   await page.getByRole('radio', { name: 'All that fit' }).check();
