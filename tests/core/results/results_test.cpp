@@ -98,7 +98,7 @@ TEST_CASE("bytes that are not UTF-8 do not stop the writing") {
 }
 
 TEST_CASE("a damaged file is refused with place, given and expected") {
-  check_refused("", "results 'a.json': no JSON at byte");
+  check_refused("", "results 'a.json': invalid JSON at byte");
   check_refused("[]", "the file is a list, expected an object");
   check_refused(with("\"d5 results\"", "\"x\""), "format is another, expected \"d5 results\"");
   check_refused(with("\"schema\": 3", "\"schema\": 4"),

@@ -136,7 +136,8 @@ TEST_CASE(
     "an executor that is wrong only after some runs, or returns cached results, does not win") {
   const auto [fault, why] = GENERATE(table<std::string, std::string>(
       {{"wrong-after-ten", "after its rounds wrong answers: output y"},
-       {"stale", "after its rounds wrong answers: its outputs stay the same to the bit"}}));
+       {"stale",
+        "after its rounds wrong answers: its outputs do not change although its inputs do"}}));
   Network network("small");
   network.add_input("x", DType::float32, {2});
   network.add_node("Sigmoid", {"x"}, {"y"});

@@ -122,7 +122,7 @@ TEST_CASE("work that is known only by running is counted as incomplete") {
   network.add_output("y");
   const auto summary = d5::summarise(network);
   CHECK(summary.nodes[0].incomplete == 1);
-  CHECK_THAT(summary.nodes[0].reason, Catch::Contains("running"));
+  CHECK_THAT(summary.nodes[0].reason, Catch::Contains("run time"));
   CHECK(summary.total.incomplete == 1);
   CHECK(summary.total.cost.flop == 4);
 }

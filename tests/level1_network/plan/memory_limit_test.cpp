@@ -33,7 +33,7 @@ TEST_CASE("a plan within the memory limit runs, one above it is refused") {
   CHECK_THROWS_AS(above->plan(inputs()), MemoryError);
   CHECK_THROWS_WITH(above->plan(inputs()), Contains("'chain' needs 2 KiB (2048 bytes) on cpu") &&
                                                Contains("limit of 1.999 KiB (2047 bytes)") &&
-                                               Contains("less than 2 KiB (2048 bytes)") &&
+                                               Contains("at least 2 KiB (2048 bytes)") &&
                                                Contains("step 'second'") &&
                                                Contains("smaller batch") && !Contains("recompute"));
 }

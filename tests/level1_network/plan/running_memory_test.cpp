@@ -110,7 +110,7 @@ TEST_CASE("what a loop puts into a sequence counts") {
   CHECK(make_executor(collecting())->inference(rounds(900)).at("y").tensor().item<std::int64_t>() ==
         901);
   CHECK_THAT(refusal(collecting(), 2000), Contains("SequenceInsert 'collect/body/insert': float32 "
-                                                   "256 takes 1024 bytes") &&
+                                                   "256 allocates 1024 bytes") &&
                                               Contains("budget of 1048576 bytes"));
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("what a loop stacks counts") {
   CHECK(make_executor(stacking())->inference(rounds(256)).at("y").tensor().shape() ==
         Shape{256, 256});
   CHECK_THAT(refusal(stacking(), 2000),
-             Contains("Loop 'stack': float32 1024x256 takes 1048576 bytes"));
+             Contains("Loop 'stack': float32 1024x256 allocates 1048576 bytes"));
 }
 
 TEST_CASE("the characters of texts that grow in a loop count") {
@@ -142,7 +142,7 @@ TEST_CASE("the characters of texts that grow in a loop count") {
   };
   CHECK(run(8) == 1024 << 8);
   CHECK_THROWS_AS(run(12), MemoryError);
-  CHECK_THROWS_WITH(run(12), Contains("graph 'grow/body': text takes 1048576 bytes"));
+  CHECK_THROWS_WITH(run(12), Contains("graph 'grow/body': text allocates 1048576 bytes"));
 }
 
 TEST_CASE("what a run allocates counts with what is planned") {
@@ -158,8 +158,9 @@ TEST_CASE("what a run allocates counts with what is planned") {
   }
   const Budget budget(3071);
   CHECK_THROWS_AS(make_executor(network)->inference(inputs), MemoryError);
-  CHECK_THROWS_WITH(make_executor(network)->inference(inputs),
-                    Contains("NonZero 'find': int64 1x256 takes 2048 bytes, with 1024 planned"));
+  CHECK_THROWS_WITH(
+      make_executor(network)->inference(inputs),
+      Contains("NonZero 'find': int64 1x256 allocates 2048 bytes, in addition to 1024 planned"));
 }
 
 TEST_CASE("plans of bodies that do not run make room") {

@@ -263,7 +263,7 @@ TEST_CASE("a sequence on the way of a gradient is refused") {
   }
   SECTION("by the Loop that captures it") {
     nodes.push_back(node("Loop", {"n", "", "x"}, {"y"}, {{"body", add}}));
-    reason = "on their way lies sequence";
+    reason = "on the path lies sequence";
   }
   auto executor = d5::make_executor(network(inputs, nodes, {"y"}), {.gradients = {"x"}});
   CHECK_THROWS_AS(executor->inference_and_backprop(inputs, "loss"), d5::Unsupported);

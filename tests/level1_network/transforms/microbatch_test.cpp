@@ -171,7 +171,7 @@ TEST_CASE("a batch that nobody says, and splits that do not fit, are refused") {
   CHECK_THROWS_WITH(split(network, {{"batch", 4}, {"choices", conv + ".." + conv + "=3"}}),
                     Contains("do not add up to the batch of 4"));
   CHECK_THROWS_WITH(split(network, {{"batch", 4}, {"choices", "nothing..nowhere=4"}}),
-                    Contains("no stretch"));
+                    Contains("no segment"));
   CHECK_THROWS_AS(split(network, {{"memory", "much"}}), ValueError);
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("what draws for the whole batch, or counts in it, ends a stretch") {
   network.add_node("Relu", {"b"}, {"c"});
   network.add_node("Flatten", {"c"}, {"d"}, {{"axis", std::int64_t{0}}});
   for (const char* output : {"d", "places"}) network.add_output(output);
-  CHECK_THROWS_WITH(split(network, {{"choices", "a..c=2*2"}}), Contains("no stretch"));
-  CHECK_THROWS_WITH(split(network, {{"choices", "c..d=2*2"}}), Contains("no stretch"));
+  CHECK_THROWS_WITH(split(network, {{"choices", "a..c=2*2"}}), Contains("no segment"));
+  CHECK_THROWS_WITH(split(network, {{"choices", "c..d=2*2"}}), Contains("no segment"));
   CHECK(split(network, {{"choices", "c..c=3+1"}}).what == "split c..c=3*1+1*1");
 }

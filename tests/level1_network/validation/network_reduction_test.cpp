@@ -454,7 +454,7 @@ TEST_CASE("options that exclude each other are refused before anything runs") {
                                        o.backward = true;
                                        o.slower = 2;
                                      })),
-                    Contains("slower is of forward"));
+                    Contains("slower applies to forward only"));
   CHECK_THROWS_WITH(expect_checkable("lenet", {.slower = 2}), Contains("name its folder"));
 }
 

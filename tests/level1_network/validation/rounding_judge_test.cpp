@@ -76,6 +76,12 @@ TEST_CASE("an error of twice the bound is found in an output and in a gradient")
   const ValueMap inputs = random_inputs(executor->network());
   const auto right = answers_of(*executor, inputs, {.loss = "loss"});
   RoundingJudge judge(*executor, inputs, {.loss = "loss"});
+  auto far_off = right;  // makes the judge find its last bounds, which are wider than its first
+  for (Answer& answer : far_off) {
+    answer.value = answer.value.tensor().copy();
+    answer.value.tensor().span<float>()[0] += 1e3F;
+  }
+  for (const auto& failed : judge.judge({}, far_off)) CHECK(failed.status == Status::failed);
   for (const auto& passed : judge.judge({}, right)) {
     REQUIRE(passed.status == Status::passed);
     const std::string tensor = passed.conditions.at("tensor").text();

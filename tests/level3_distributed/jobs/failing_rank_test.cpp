@@ -48,7 +48,7 @@ TEST_CASE("a rank that fails ends the job within 10 seconds, with a message that
   const auto [way, message] = GENERATE(table<std::string, std::string>({
       {"throws", "rank 1: the loss is not a number"},
       {"aborts", "rank 1: gave up"},
-      {"exits", "rank 1: exited with status 3 while others were at work"},
+      {"exits", "rank 1: exited with status 3 while other ranks were running"},
       {"dies", "rank 1 with PID"},  // a killed rank prints nothing: this is mpirun's message
   }));
   const Job job = run(way);

@@ -41,7 +41,7 @@ TEST_CASE(
           fmt::format("traffic {}, library{}", 2 * (n - 1) * kBytes / n, ring));
     CHECK_THAT(told(job.output, rank, "started"), Catch::Contains(" 4000"));
   }
-  CHECK_THAT(job.output, Catch::Contains("refused: count_library_traffic: MPI runs already"));
+  CHECK_THAT(job.output, Catch::Contains("refused: count_library_traffic: MPI is running already"));
 }
 
 TEST_CASE("MPI's traffic is counted only on request, and the message says how to ask") {

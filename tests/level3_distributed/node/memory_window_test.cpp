@@ -241,7 +241,7 @@ TEST_CASE("a lock of a library's window is waited for no longer than any call") 
     if (rank == 1) {
       const char* holder = held == shared ? "1 ranks share it" : "rank 0 holds it";
       CHECK_THROWS_WITH(window->lock(0, exclusive),
-                        Catch::Contains("0.2 s are over") && Catch::Contains(holder));
+                        Catch::Contains("within 0.2 s") && Catch::Contains(holder));
     }
     world()->barrier();
     lock.reset();
