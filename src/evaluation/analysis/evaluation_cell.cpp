@@ -51,6 +51,7 @@ const Measurement* EvaluationCell::find(std::string_view metric) const {
 std::vector<double> EvaluationCell::samples_of(std::string_view metric) const {
   std::vector<double> samples;
   const Measurement* first = find(metric);
+  if (!first) return samples;
   for (const Measurement* record : records) {
     // Each percentile's record has all samples of its run.
     if (record->metric != metric || record->statistic != first->statistic) continue;

@@ -103,7 +103,8 @@ TEST_CASE("a file that is missing, malformed or without edges is refused, with i
   CHECK_THROWS_WITH(made("0 1 2\n", 3), Catch::Contains("not an edge"));
   CHECK_THROWS_WITH(made("0 3\n", 3), Catch::Contains("ranks 0 to 2"));
   CHECK_THROWS_AS(made("0 -1\n", 3), ValueError);
-  CHECK_THROWS_WITH(made("0 2\n1 3\n", 4), Catch::Contains("ranks 0, 2 are not connected to the others"));
+  CHECK_THROWS_WITH(made("0 2\n1 3\n", 4),
+                    Catch::Contains("ranks 0, 2 are not connected to the others"));
 }
 
 TEST_CASE("a matrix that would not keep the mean is refused by its row") {
