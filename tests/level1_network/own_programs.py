@@ -30,16 +30,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Sizes that a model is used with, where it leaves them open and 1 is none of them.
 SIZES = {
-    "common": {"input1": (1, 1, 64, 96)},
-    "common_old": {"input1": (1, 1, 64, 96)},
-    "ch_PP-OCRv4_det_infer": {"x": (1, 3, 64, 96)},
-    "ch_PP-OCRv4_rec_infer": {"x": (2, 3, 48, 96)},
-    "ch_ppocr_mobile_v2.0_cls_infer": {"x": (2, 3, 48, 192)},
-    "plcmos_v2": {"degraded_audio": (1, 1, 120, 257)},
-    "silero_vad": {"input": (1, 576)},
-    "silero_vad_16k_op15": {"input": (1, 576)},
-    "silero_vad_half": {"input": (1, 576)},
-    "silero_vad_op18_ifless": {"input": (1, 576)},
+    "ddddocr": {"input1": (1, 1, 64, 96)},
+    "ddddocr-old": {"input1": (1, 1, 64, 96)},
+    "pp-ocrv4-det": {"x": (1, 3, 64, 96)},
+    "pp-ocrv4-rec": {"x": (2, 3, 48, 96)},
+    "ppocr-cls-v2": {"x": (2, 3, 48, 192)},
+    "plcmos-v2": {"degraded_audio": (1, 1, 120, 257)},
+    "silero-vad": {"input": (1, 576)},
+    "silero-vad-16k": {"input": (1, 576)},
+    "silero-vad-half": {"input": (1, 576)},
+    "silero-vad-ifless": {"input": (1, 576)},
 }
 AECMOS = {"input": (1, 3, 120, 160)}
 VALUES = {"sr": 16000}  # a rate of samples, which chooses a branch
@@ -64,7 +64,7 @@ def models(which, names):
         folder = pathlib.Path(os.environ.get("D5_DATA_DIR", "no D5_DATA_DIR")) / "onnx-light"
         way_out = "set D5_DATA_DIR"
     else:
-        folder, way_out = light_models(), "scripts/models makes it"
+        folder, way_out = light_models(), "scripts/models NAME... makes it"
     if not folder.is_dir():
         print(f"skipped: there is no folder '{folder}'; {way_out}")
         sys.exit(4)
@@ -88,7 +88,7 @@ def inputs_of(name, file):
             inputs[value.name] = numpy_helper.to_array(onnx.load_tensor(stored))
             continue
         declared = tuple(dim.dim_value or 1 for dim in value.type.tensor_type.shape.dim)
-        sizes = AECMOS if name.startswith("Run_") else SIZES.get(name, {})
+        sizes = AECMOS if name.startswith("aecmos") else SIZES.get(name, {})
         shape = sizes.get(value.name, declared)
         dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
         if value.name in VALUES:

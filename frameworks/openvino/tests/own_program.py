@@ -21,7 +21,7 @@ except ImportError as missing:
     sys.exit(4)
 
 # Tests that d5 refuses although OpenVINO's own program computes them, with the reason.
-REFUSED = {"common_old": "DynamicQuantizeLSTM.*keeps the floats"}
+REFUSED = {"ddddocr-old": "DynamicQuantizeLSTM.*keeps the floats"}
 
 
 def run(file, inputs, threads):
