@@ -135,6 +135,19 @@ TEST_CASE("a run that is beaten in all three is not on the front") {
   CHECK(result.plots.size() == 2);
 }
 
+TEST_CASE("a cell without samples is in the summary alone, and ends nothing") {
+  AnalysedRun run = sample_run({{"torch", 1, 1e-3, 100, 0.9}, {"refused", 1, 1e-3, 100, 0.9}});
+  for (Measurement& record : run.results.measurements) {
+    if (record.framework == "refused") record.samples.clear(), record.status = Status::failed;
+  }
+  for (const auto& [name, entry] : analyses().entries()) {
+    const auto table = entry.make()->analyse(std::vector{run}).table;
+    CAPTURE(name);
+    CHECK(table.size() <= std::size_t{name == "summary" || name == "accuracy" ? 2U : 1U});
+  }
+  CHECK(cell_of(analyse("summary", {run}).table, 1, "median").empty());
+}
+
 TEST_CASE("a run that did not pass is not on the front, and beats nothing there") {
   AnalysedRun run = sample_run({{"torch", 1, 1e-3, 100, 0.9}, {"invalid", 1, 1e-4, 900, 0.95}});
   for (Measurement& record : run.results.measurements) {

@@ -130,7 +130,7 @@ TEST_CASE("what an instance does wrong fails its batch, and the next is answered
                if (n++ % 2) throw 5;
                return BatchAnswers(samples.size());
              }),
-             Catch::Contains("no exception"));
+             Catch::Contains("an exception of unknown type"));
 }
 
 TEST_CASE("an instance that cannot be opened, and options that do not fit, are refused") {

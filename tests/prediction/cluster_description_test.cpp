@@ -89,7 +89,7 @@ TEST_CASE("an error in a network description has file and line") {
       {"- a\n- b\n", "is not a map"},
       {"name: n\nspread: {value: -1, source: s}\n", "spread is -1; expected at least 0"},
       {"name: n\nsegments: 4KiB\n", "n.yaml:2: 'segments' is not a list"},
-      {"name: n\nsegments:\n  - {bytes: 4KiB, latency: 1us}\n", "segment 0 is none; expected"},
+      {"name: n\nsegments:\n  - {bytes: 4KiB, latency: 1us}\n", "segment 0 is invalid; expected"},
       {"name: n\nsegments:\n  - {bytes: 4KiB, latency: 1us, bandwidth: 0/s, source: s}\n",
        "n.yaml:3: bandwidth is 0/s"},
       {"name: n\nsegments:\n  - {bytes: 4KiB, latency: 1us, bandwidth: 1/s, source: s}\n"

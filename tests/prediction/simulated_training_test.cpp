@@ -178,7 +178,7 @@ TEST_CASE("numbers of ranks that no cluster has are refused") {
   CHECK_THROWS_AS(predict_scaling(three_pieces(), fast_ports(), {.ranks = {}}), ValueError);
   ScalingPredictionOptions many{.ranks = {2048}, .training = ring_by(SimulatedProgressRule::poll)};
   CHECK_THROWS_WITH(predict_scaling(three_pieces(), fast_ports(), many),
-                    Catch::Contains("places for 1024 ranks"));
+                    Catch::Contains("room for 1024 ranks"));
 }
 
 TEST_CASE("a faster machine's step ends earlier by its computing alone") {
