@@ -108,6 +108,25 @@ bool has_bytes(const OperatorCase& op_case) {
   });
 }
 
+/// Whether ONNX Runtime adds two products of uint8 and int8 in 16 bits, which saturate: on
+/// processors without VNNI, for weights of more than 7 bits.
+bool pairs_may_saturate(const OperatorCase& op_case) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512vnni")) return false;
+#endif
+  constexpr int kLargest = 63;
+  bool has_unsigned = false, has_large = false;
+  for (const Value& value : op_case.inputs) {
+    if (!value.is_tensor() || !value.tensor().defined()) continue;
+    const Tensor& tensor = value.tensor();
+    has_unsigned |= tensor.dtype() == DType::uint8;
+    has_large |= tensor.dtype() == DType::int8 &&
+                 std::ranges::any_of(tensor.span<std::int8_t>(),
+                                     [](std::int8_t x) { return x > kLargest || x < -kLargest; });
+  }
+  return has_unsigned && has_large;
+}
+
 bool makes_texts(const OperatorCase& op_case) {
   const auto* type = op_case.node.attribute<std::int64_t>("to");
   if (type) return *type == std::int64_t(DType::string);
@@ -204,6 +223,10 @@ constexpr Known kKnown[] = {
     {"onnxruntime", "DynamicQuantizeLinear", has_no_range, "the scale of zeros is 1"},
     {"onnxruntime", "LpNormalization", has<is_huge>, "a norm that is infinite leaves no sign"},
     {"onnxruntime", "Mod", has_reals, "without fmod it has no real numbers"},
+    {"onnxruntime", "ConvInteger", pairs_may_saturate, "16 bits hold two products"},
+    {"onnxruntime", "MatMulInteger", pairs_may_saturate, "16 bits hold two products"},
+    {"onnxruntime", "QLinearConv", pairs_may_saturate, "16 bits hold two products"},
+    {"onnxruntime", "QLinearMatMul", pairs_may_saturate, "16 bits hold two products"},
     {"onnxruntime", "ReduceL2", has<is_huge>, "squares are summed in float32"},
     {"onnxruntime", "ReduceMean", is_empty, "the mean of nothing is 0"},
     {"onnxruntime", "ReduceSumSquare", has_wide_integer, "squares that overflow are the largest"},

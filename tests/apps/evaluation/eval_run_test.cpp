@@ -24,7 +24,7 @@ std::string matrix_of(const ToyEvaluation& toy) {
                  "kind: evaluation\nname: matrix\nversion: 1.0.0-dev\nmodels: ['" + toy.model() +
                      "']\nframeworks: ['" + sleeps +
                      "']\naccuracy: false\nqueries: 5\nscenarios: "
-                     "[closed_loop, batched]\nbatches: [1, 2, 3]\n");
+                     "[{name: closed_loop, users: 2}, batched]\nbatches: [1, 2, 3]\n");
   return toy / "matrix.yaml";
 }
 
@@ -67,16 +67,18 @@ TEST_CASE("what is said replaces the manifest, also where it says what is usual"
 TEST_CASE("a cell's command has all that its numbers depend on") {
   const ToyEvaluation toy;
   const std::string out = toy / "r.json";
-  REQUIRE(run_d5("eval run " + matrix_of(toy) +
-                 " --batch 2 --scenario closed-loop --repetitions 2 --seed 5 --stage-threads 2 "
-                 "--instances 2 --longest-wait 0.001 --threads 1 --quiet --out " +
-                 out)
-              .status == 0);
+  REQUIRE(
+      run_d5("eval run " + matrix_of(toy) +
+             " --batch 2 --scenario closed-loop:users=2 --repetitions 2 --seed 5 --stage-threads 2 "
+             "--instances 2 --longest-wait 0.001 --threads 1 --quiet --out " +
+             out)
+          .status == 0);
   const auto records = d5::read_results(out).measurements;
   REQUIRE(records.size() >= 2);
-  CHECK_THAT(records.front().command,
-             Contains("--scenario closed_loop --batch 2 --queries 5 --instances 2 --longest-wait "
-                      "0.001 --stage-threads 2 --threads 1 --seed 5 --no-accuracy"));
+  CHECK_THAT(
+      records.front().command,
+      Contains("--scenario closed_loop:users=2 --batch 2 --queries 5 --instances 2 --longest-wait "
+               "0.001 --stage-threads 2 --threads 1 --seed 5 --no-accuracy"));
   CHECK_THAT(records.back().command, Contains("--seed 6"));  // the second repetition's
   // Run again, it is the same case.
   const std::string line = records.back().command, again = toy / "again.json";

@@ -3,7 +3,7 @@
 """Proves scripts/release on a clone of the last commit: what it refuses, by name, and the files that it makes. The wheel
 is a stand-in, for a real one takes a whole build.
 
-usage: release.py SOURCE_DIR
+usage: release_files.py SOURCE_DIR
 Prints each breach; exit status 1 if there is any, 4 if this is no tree of git.
 """
 
