@@ -59,10 +59,11 @@ def measured(tmp_path_factory):
     d5("net", "bench", "lenet", "--profile", *QUICK, "--quiet", "--out", "profile.json", status=some)
     d5("train", "mnist-lenet-quick", "--set", "training.epochs=1", "--set", "training.most_batches=6", "--quiet", "--out", "train.json", status=some)
     d5("net", "save", "lenet", "lenet.onnx")
-    (folder / "lenet.yaml").write_text(d5("net", "describe", "lenet.onnx").stdout)
+    d5("net", "save", "resnet-20", "resnet-20.onnx")
+    (folder / "resnet-20.yaml").write_text(d5("net", "describe", "resnet-20.onnx").stdout)
     d5("data", "show", "mnist:subset=sample", "--samples", 8, "--pictures", "digits/all")
     (folder / "digits.yaml").write_text(d5("data", "describe", "digits").stdout)
-    evaluated = ("lenet.yaml", "--dataset", "digits.yaml", "--scenario", "single_stream", "--queries", 6, "--no-accuracy")
+    evaluated = ("resnet-20.yaml", "--dataset", "digits.yaml", "--scenario", "single_stream", "--queries", 6, "--no-accuracy")
     d5("eval", "run", *evaluated, "--quiet", "--out", "eval.json", status=some, D5_DATA_DIR=str(folder))
     d5("profile", "lenet", "--batch", 4, "--quiet", "--out", "profile-of-lenet.json", status=some)
     for file in ("op.json", "train.json"):

@@ -43,7 +43,8 @@ class Page:
 
     def rows(self, *words: str) -> list[dict[str, str]]:
         done = subprocess.run([self.program, "list", *words, "--format", "json"], capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)
+        rows: list[dict[str, str]] = json.loads(done.stdout)
+        return rows
 
     def section(self, kind: str, foreign: set[str]) -> str:
         entries = [row for row in self.rows(kind) if not re.search("[/:]", row["name"]) and row["name"] not in foreign]

@@ -149,4 +149,5 @@ if __name__ == "__main__":
     if len(sys.argv) not in (3, 4):
         print(__doc__)
         sys.exit(2)
-    sys.exit(main(*(pathlib.Path(argument).resolve() for argument in sys.argv[1:3]), *sys.argv[3:]))
+    source_dir, build_dir = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+    sys.exit(main(source_dir, build_dir, *sys.argv[3:]))

@@ -113,5 +113,5 @@ TEST_CASE("a matrix that would not keep the mean is refused by its row") {
   CHECK_THROWS_WITH(MixingMatrix(2, {0.5, 0.5, 0.4, 0.6}), Catch::Contains("make it symmetric"));
   CHECK_THROWS_WITH(MixingMatrix(2, {1.5, -0.5, -0.5, 1.5}), Catch::Contains("negative"));
   CHECK_THROWS_WITH(MixingMatrix(2, {NAN, 0.5, 0.5, 0.5}), Catch::Contains("row 0"));
-  CHECK_THROWS_WITH(MixingMatrix(2, {1, 0, 0, 1}), Catch::Contains("ranks 0 are connected"));
+  CHECK_THROWS_WITH(MixingMatrix(2, {1, 0, 0, 1}), Catch::Contains("ranks 0 are not connected"));
 }
