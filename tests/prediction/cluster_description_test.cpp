@@ -94,7 +94,8 @@ TEST_CASE("an error in a network description has file and line") {
        "n.yaml:3: bandwidth is 0/s"},
       {"name: n\nsegments:\n  - {bytes: 4KiB, latency: 1us, bandwidth: 1/s, source: s}\n"
        "  - {bytes: 4KiB, latency: 1us, bandwidth: 1/s, source: s}\n",
-       "n.yaml:4: a segment begins at 4096 bytes; expected more than 0 and more than the one before"},
+       "n.yaml:4: a segment begins at 4096 bytes; expected more than 0 and more than the one "
+       "before"},
   }));
   CHECK_THROWS_AS(parse_cluster_description(text, "n.yaml"), FormatError);
   CHECK_THROWS_WITH(parse_cluster_description(text, "n.yaml"), Catch::Contains(says));
