@@ -8,7 +8,6 @@
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/max.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <string>
 #include <tuple>
 
+#include "constant_list.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
 
@@ -28,7 +28,7 @@ using Floats = std::vector<float>;
 /// A list attribute as a tensor of x's type, on x's device.
 template <class T>
 at::Tensor beside(const at::Tensor& x, const std::vector<T>& list) {
-  return at::tensor(at::ArrayRef<T>(list)).to(x.options());
+  return constant_list(at::ArrayRef<T>(list)).to(x.options());
 }
 
 class ArrayFeatureExtractor final : public TorchKernel {

@@ -55,6 +55,24 @@ TEST_CASE("what a recorded run cannot hold is refused") {
                     Contains("reads numbers"));
 }
 
+TEST_CASE("numbers of attributes are constants of a recorded run") {
+  Network scaler("scaler");
+  scaler.add_input("x", DType::float32, {2, 3});
+  onnx::Node& node = scaler.add_node(
+      "Scaler", {"x"}, {"y"},
+      {{"offset", std::vector<float>{1, 2, 3}}, {"scale", std::vector<float>{0.5F, 2, 4}}});
+  node.domain = "ai.onnx.ml";
+  node.opset = 3;
+  scaler.add_output("y");
+  const auto subject = scripted(scaler);
+  const auto reference = make_executor(scaler);
+  for (const auto& record :
+       test_executor(*subject, *reference, random_inputs(reference->network()))) {
+    INFO(record.reason);
+    CHECK(record.status == Status::passed);
+  }
+}
+
 TEST_CASE("a frozen graph has no gradients, and says which executors have") {
   const auto executor = scripted(model("lenet", true));
   const ValueMap inputs = random_inputs(executor->network(), {.batch = 2});
