@@ -162,8 +162,6 @@ void ModelPipeline::add_input(const PipelineInput& input) {
   }
 }
 
-TensorDesc ModelPipeline::prepared_desc(std::size_t input) const { return prepared_.at(input); }
-
 void ModelPipeline::load(std::span<const std::int64_t> samples) { held_->hold(samples); }
 
 void ModelPipeline::unload() { held_->forget(); }

@@ -47,9 +47,6 @@ class ModelPipeline {
 
   [[nodiscard]] std::int64_t size() const { return samples_->size(); }
   [[nodiscard]] const std::vector<PipelineInput>& inputs() const { return inputs_; }
-  /// Type and shape of a prepared input of one sample, without the batch dimension; open dimensions
-  /// are kUnknownDim.
-  [[nodiscard]] TensorDesc prepared_desc(std::size_t input) const;
 
   /// Keeps samples in memory as the data set holds them, so that no measured time includes files.
   void load(std::span<const std::int64_t> samples);
