@@ -101,7 +101,8 @@ TEST_CASE("every analysis shows the records' own numbers, and counts each query 
     }
     throw NotFound("no such record");
   };
-  const auto cells = evaluation_cells(std::vector{run});
+  const std::vector<AnalysedRun> runs = {run};  // cells point into it
+  const auto cells = evaluation_cells(runs);
   for (const double quantile : {0.5, 0.9, 0.99}) {
     CHECK(cells[0].latency(quantile)->value == of_record(quantile).value);
     const double low = cells[0].latency(quantile)->interval.low;
