@@ -20,7 +20,7 @@ void add_entry_check_options(CLI::App& command, EntryCheckOptions& options,
   add_load_option(command, options.load);
   add_process_options(command, options);
   add_output_options(command, options);
-  add_verdict_option(command, options);
+  add_unsupported_option(command, options);
 }
 
 std::vector<Measurement> check_entries(

@@ -93,7 +93,7 @@ void add_output_options(CLI::App& command, OutputOptions& options) {
   add_keeping_option(command, options);
 }
 
-void add_verdict_option(CLI::App& command, OutputOptions& options) {
+void add_unsupported_option(CLI::App& command, OutputOptions& options) {
   command
       .add_flag_callback(
           "--allow-unsupported", [&options] { options.if_unsupported = IfUnsupported::allow; },

@@ -35,7 +35,7 @@ void add_output_options(CLI::App& command, OutputOptions& options);
 /// For a command that prints records of several cases.
 void add_pivot_option(CLI::App& command, OutputOptions& options);
 /// For a command whose exit status judges records.
-void add_verdict_option(CLI::App& command, OutputOptions& options);
+void add_unsupported_option(CLI::App& command, OutputOptions& options);
 
 /// Execution options. The same in every command that runs something; each adds the options that it
 /// uses, by the functions below.

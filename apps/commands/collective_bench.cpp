@@ -99,7 +99,7 @@ void register_collective_bench(app::Program& program) {
     app::add_load_option(command, options->load);
     app::add_pivot_option(command, *options);
     app::add_output_options(command, *options);
-    app::add_verdict_option(command, *options);
+    app::add_unsupported_option(command, *options);
   }
 }
 

@@ -185,7 +185,7 @@ void register_compare(app::Program& program) {
       ->allow_extra_args(false)
       ->option_text("A,B,...");
   app::add_output_options(command, *options);
-  app::add_verdict_option(command, *options);
+  app::add_unsupported_option(command, *options);
 }
 
 }  // namespace d5::command

@@ -61,7 +61,7 @@ void register_data_bench(app::Program& program) {
   app::add_process_options(command, *options);
   app::add_load_option(command, options->load);
   app::add_output_options(command, *options);
-  app::add_verdict_option(command, *options);
+  app::add_unsupported_option(command, *options);
 }
 
 }  // namespace d5::command

@@ -123,7 +123,7 @@ void register_net_check(app::Program& program) {
   app::add_run_options(command, *options);
   app::add_execution_options(command, *options);
   app::add_output_options(command, *options);
-  app::add_verdict_option(command, *options);
+  app::add_unsupported_option(command, *options);
 }
 
 }  // namespace d5::command

@@ -90,7 +90,7 @@ void register_op_bench(app::Program& program) {
   app::add_isolate_option(command, options->isolation);
   app::add_metrics_option(command, *options);
   app::add_output_options(command, *options);
-  app::add_verdict_option(command, *options);
+  app::add_unsupported_option(command, *options);
 }
 
 }  // namespace d5::command

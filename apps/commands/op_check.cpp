@@ -141,7 +141,7 @@ void register_op_check(app::Program& program) {
   app::add_run_options(command, *options);
   app::add_isolate_option(command, options->reduction.isolation);
   app::add_output_options(command, *options);
-  app::add_verdict_option(command, *options);
+  app::add_unsupported_option(command, *options);
 }
 
 }  // namespace d5::command

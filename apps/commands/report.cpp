@@ -154,7 +154,7 @@ void register_report(app::Program& program) {
                    "print a table of times by ranks, with speed-up, efficiency and communication");
   app::add_pivot_option(command, *options);
   app::add_output_options(command, *options);
-  app::add_verdict_option(command, *options);
+  app::add_unsupported_option(command, *options);
 }
 
 }  // namespace d5::command

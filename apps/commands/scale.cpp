@@ -157,7 +157,7 @@ void register_scale(app::Program& program) {
                    "keep the runs that --out holds, and make the others");
   app::add_load_option(command, options->load);
   app::add_output_options(command, *options);
-  app::add_verdict_option(command, *options);
+  app::add_unsupported_option(command, *options);
 }
 
 }  // namespace d5::command

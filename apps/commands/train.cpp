@@ -150,7 +150,7 @@ void register_train(app::Program& program) {
   app::add_execution_options(command, *options);
   app::add_metrics_option(command, *options);
   app::add_output_options(command, *options);
-  app::add_verdict_option(command, *options);
+  app::add_unsupported_option(command, *options);
 }
 
 }  // namespace d5::command

@@ -171,7 +171,7 @@ void register_eval_run(app::Program& program) {
   app::add_pivot_option(command, *options);
   app::add_run_options(command, *options);
   app::add_output_options(command, *options);
-  app::add_verdict_option(command, *options);
+  app::add_unsupported_option(command, *options);
 }
 
 }  // namespace d5::command

@@ -129,7 +129,7 @@ void register_eval_show(app::Program& program) {
   app::add_database_option(command, options->database);
   app::add_pivot_option(command, *options);
   app::add_format_options(command, *options);
-  app::add_verdict_option(command, *options);
+  app::add_unsupported_option(command, *options);
 }
 
 }  // namespace d5::command

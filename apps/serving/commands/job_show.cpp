@@ -63,7 +63,7 @@ void register_job_show(app::Program& program) {
   app::add_server_option(command, options->server);
   app::add_pivot_option(command, *options);
   app::add_format_options(command, *options);
-  app::add_verdict_option(command, *options);
+  app::add_unsupported_option(command, *options);
 }
 
 }  // namespace d5::command

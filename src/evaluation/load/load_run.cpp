@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "d5/core/errors/error.hpp"
+#include "evaluation/load/conclusion.hpp"
 #include "evaluation/load/nanoseconds.hpp"
-#include "evaluation/load/verdict.hpp"
 
 namespace d5::detail {
 namespace {

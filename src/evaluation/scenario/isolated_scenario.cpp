@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/results/conditions_json.hpp"
+#include "evaluation/load/conclusion.hpp"
 #include "evaluation/load/usual_load.hpp"
-#include "evaluation/load/verdict.hpp"
 #include "evaluation/scenario/shared_bytes.hpp"
 
 namespace d5 {

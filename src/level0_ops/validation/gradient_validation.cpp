@@ -12,7 +12,7 @@
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/validation/differentiable_case.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
-#include "level0_ops/validation/gradient_verdict.hpp"
+#include "level0_ops/validation/gradient_tally.hpp"
 #include "level0_ops/validation/narrow_gradient.hpp"
 #include "level0_ops/validation/reference_gradient.hpp"
 #include "level0_ops/validation/slopes.hpp"
@@ -21,7 +21,7 @@
 namespace d5 {
 namespace {
 
-using detail::DifferentiableCase, detail::GradientVerdict, detail::Shape1d, detail::Slopes;
+using detail::DifferentiableCase, detail::GradientTally, detail::Shape1d, detail::Slopes;
 
 constexpr std::size_t kMostInputs = 200, kMostOutputs = 2000;  // limits of a full Jacobian
 
@@ -33,7 +33,7 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
 
 /// Checks every entry of the Jacobian of input `i`: rows by backward, columns by differences.
 void check_full(DifferentiableCase& function, std::size_t i, const GradientOptions& options,
-                GradientVerdict& verdict) {
+                GradientTally& tally) {
   std::vector<std::vector<double>> rows;
   std::vector<double> v(function.output_elements());
   for (double& one : v) {
@@ -61,15 +61,14 @@ void check_full(DifferentiableCase& function, std::size_t i, const GradientOptio
       // Not caused by this element.
       if (slopes.shape(row) == Shape1d::undefined && slope == 0) continue;
       if (spoils && std::isnan(slope)) {
-        verdict.count(Shape1d::undefined, column);
+        tally.count(Shape1d::undefined, column);
         continue;
       }
-      verdict.compare(slopes, row, slope, column, [&] {
-        return fmt::format("output element {}, input {}[{}]", row, i, column);
-      });
+      tally.compare(slopes, row, slope, column,
+                    [&] { return fmt::format("output element {}, input {}[{}]", row, i, column); });
     }
   }
-  if (!verdict.has_kinks()) return;
+  if (!tally.has_kinks()) return;
   // Shares of equal numbers may each be correct, but too large together.
   for (int number = 0; number < 2; ++number) {
     RandomStream random(options.seed, std::uint32_t(i), std::uint32_t(x.size()) + number);
@@ -78,7 +77,7 @@ void check_full(DifferentiableCase& function, std::size_t i, const GradientOptio
     Slopes slopes(function, i, u, options.step, options.step, options.tolerance, random);
     for (std::size_t row = 0; row < rows.size(); ++row) {
       if (slopes.shape(row) != Shape1d::kink) continue;
-      verdict.compare_together(slopes, row, product(rows[row], u), [&] {
+      tally.compare_together(slopes, row, product(rows[row], u), [&] {
         return fmt::format("output element {}, direction {} of input {}", row, number, i);
       });
     }
@@ -103,20 +102,20 @@ class Projection {
     }
   }
 
-  void check(GradientVerdict& verdict) {
+  void check(GradientTally& tally) {
     Slopes slopes = along_u();
     leave_out_sharp(slopes);
     std::vector<double> gradient = function_.gradient(i_, v_);
-    if (leave_out_undefined(slopes, gradient, verdict)) slopes = along_u();
-    if (!verdict.agrees(product(gradient, u_), numerical(slopes)) && verdict.is_open()) {
+    if (leave_out_undefined(slopes, gradient, tally)) slopes = along_u();
+    if (!tally.agrees(product(gradient, u_), numerical(slopes)) && tally.is_open()) {
       slopes.look(kPlaces);
       leave_out_sharp(slopes);
       gradient = function_.gradient(i_, v_);
-      (void)leave_out_undefined(slopes, gradient, verdict);
+      (void)leave_out_undefined(slopes, gradient, tally);
     }
     const bool any = std::ranges::any_of(v_, [](double v) { return v != 0; });
-    if (any) verdict.compare(product(gradient, u_), numerical(slopes), name_);
-    check_sharp(slopes, verdict);
+    if (any) tally.compare(product(gradient, u_), numerical(slopes), name_);
+    check_sharp(slopes, tally);
   }
 
  private:
@@ -133,11 +132,11 @@ class Projection {
   /// Gradients that result from 0 times NaN or an infinite slope carry no information: those inputs
   /// are not moved.
   bool leave_out_undefined(const Slopes& slopes, std::vector<double>& gradient,
-                           GradientVerdict& verdict) {
+                           GradientTally& tally) {
     bool any = false, changed = false;
     for (std::size_t k = 0; k < v_.size(); ++k) {
       if (!has_no_slope(slopes, k)) continue;
-      verdict.count(Shape1d::undefined, k);
+      tally.count(Shape1d::undefined, k);
       any = true;
     }
     for (std::size_t k = 0; any && k < u_.size(); ++k) {
@@ -160,12 +159,12 @@ class Projection {
     return sum;
   }
   /// Counts all sharp outputs, and compares a random selection.
-  void check_sharp(Slopes& slopes, GradientVerdict& verdict) {
+  void check_sharp(Slopes& slopes, GradientTally& tally) {
     std::vector<std::int64_t> sharp;
     for (std::size_t k = 0; k < v_.size(); ++k) {
       if (slopes.shape(k) == Shape1d::smooth) continue;
       sharp.push_back(std::int64_t(k));
-      verdict.count(slopes.shape(k), k);
+      tally.count(slopes.shape(k), k);
     }
     random_.shuffle(sharp);
     if (std::ssize(sharp) > kMostSharp) sharp.resize(kMostSharp);
@@ -175,8 +174,8 @@ class Projection {
       one[k] = 1;
       const double slope = product(function_.gradient(i_, one), u_);
       one[k] = 0;
-      verdict.compare(slopes, k, slope, k,
-                      [&] { return fmt::format("{}, output element {}", name_, k); });
+      tally.compare(slopes, k, slope, k,
+                    [&] { return fmt::format("{}, output element {}", name_, k); });
     }
   }
 
@@ -238,17 +237,17 @@ std::vector<Measurement> check_inputs(const Measurement& base, const OperatorReg
         options.mode == GradientMode::full ||
         (options.mode == GradientMode::automatic && function.start(i).size() <= kMostInputs &&
          function.output_elements() <= kMostOutputs);
-    GradientVerdict verdict(options.tolerance);
+    GradientTally tally(options.tolerance);
     if (full) {
-      check_full(function, i, options, verdict);
+      check_full(function, i, options, tally);
     } else {
       for (int p = 0; p < options.projections; ++p) {
-        Projection(function, i, p, options).check(verdict);
+        Projection(function, i, p, options).check(tally);
       }
     }
     one.conditions["tensor"] = identity(fmt::format("gradient of input {}", i));
     one.conditions["mode"] = identity(full ? "full" : "projection");
-    verdict.write(one, full ? function.start(i).size() : function.output_elements());
+    tally.write(one, full ? function.start(i).size() : function.output_elements());
   }
   return results;
 }

@@ -20,7 +20,7 @@ constexpr std::size_t kMostInputs = 200, kMostOutputs = 2000;  // limits of a fu
 constexpr std::size_t kSomeInputs = 64;  // sampled inputs of a larger Jacobian
 
 /// Findings on an input's gradient.
-struct Verdict {
+struct Tally {
   double largest = 0;
   std::string where = {};
   std::set<std::size_t> sharp = {}, undefined = {};
@@ -46,7 +46,7 @@ struct Verdict {
 };
 
 void check_full(DifferentiableCase& function, std::size_t i, double step, ForwardTolerance rounding,
-                Verdict& verdict) {
+                Tally& tally) {
   std::vector<std::vector<double>> rows;
   std::vector<double> v(function.output_elements());
   for (double& one : v) {
@@ -57,9 +57,8 @@ void check_full(DifferentiableCase& function, std::size_t i, double step, Forwar
   for (std::size_t column = 0; column < function.start(i).size(); ++column) {
     NarrowSlopes slopes(function, i, column, step, rounding);
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      verdict.compare(slopes, {{row, 1}}, rows[row][column], column, RandomStream(column), [&] {
-        return fmt::format("output element {}, input {}[{}]", row, i, column);
-      });
+      tally.compare(slopes, {{row, 1}}, rows[row][column], column, RandomStream(column),
+                    [&] { return fmt::format("output element {}, input {}[{}]", row, i, column); });
     }
   }
 }
@@ -67,7 +66,7 @@ void check_full(DifferentiableCase& function, std::size_t i, double step, Forwar
 /// v^T J for a random v, by individual elements of the input: moving all together would meet kinks,
 /// which a step of this size reaches from many points.
 void check_some(DifferentiableCase& function, std::size_t i, double step, ForwardTolerance rounding,
-                std::uint64_t seed, Verdict& verdict) {
+                std::uint64_t seed, Tally& tally) {
   RandomStream random(seed, std::uint32_t(i));
   std::vector<double> v;
   NarrowSlopes::Factors factors;
@@ -82,8 +81,8 @@ void check_some(DifferentiableCase& function, std::size_t i, double step, Forwar
   while (columns.size() < std::min(kSomeInputs, x.size())) columns.insert(random.below(x.size()));
   for (const std::size_t column : columns) {
     NarrowSlopes slopes(function, i, column, step, rounding);
-    verdict.compare(slopes, factors, gradient[column], column, RandomStream(seed, 1),
-                    [&] { return fmt::format("projection on input {}[{}]", i, column); });
+    tally.compare(slopes, factors, gradient[column], column, RandomStream(seed, 1),
+                  [&] { return fmt::format("projection on input {}[{}]", i, column); });
   }
 }
 
@@ -110,13 +109,13 @@ std::vector<Measurement> check_narrow_gradient(const Measurement& base,
     const ForwardTolerance rounding = rounding_tolerance(
         function.cost(), std::int64_t(function.output_elements()), function.widest());
     const double step = std::cbrt(rounding.relative);
-    Verdict verdict;
+    Tally tally;
     if (full) {
-      check_full(function, i, step, rounding, verdict);
+      check_full(function, i, step, rounding, tally);
     } else {
-      check_some(function, i, step, rounding, options.seed, verdict);
+      check_some(function, i, step, rounding, options.seed, tally);
     }
-    one.samples = {verdict.largest};
+    one.samples = {tally.largest};
     one.conditions["tensor"] = identity(fmt::format("gradient of input {}", i));
     one.conditions["mode"] = identity(full ? "full" : "projection");
     one.conditions["precision"] = identity(std::string(name_of(function.widest())));
@@ -125,12 +124,12 @@ std::vector<Measurement> check_narrow_gradient(const Measurement& base,
       one.conditions[name] =
           finding(fmt::format("{} of {}", places.size(), function.start(i).size()));
     };
-    count("kinks", verdict.sharp);
-    count("undefined places", verdict.undefined);
-    if (!verdict.where.empty()) {
+    count("kinks", tally.sharp);
+    count("undefined places", tally.undefined);
+    if (!tally.where.empty()) {
       one.status = Status::failed;
-      one.reason = verdict.where;
-    } else if (verdict.compared == 0 && !verdict.undefined.empty()) {
+      one.reason = tally.where;
+    } else if (tally.compared == 0 && !tally.undefined.empty()) {
       one.status = Status::skipped;
       one.samples.clear();
       one.reason = kNothingCompared;

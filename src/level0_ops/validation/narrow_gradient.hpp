@@ -8,7 +8,7 @@
 
 namespace d5::detail {
 
-/// Reason for a gradient without a verdict.
+/// Reason for a gradient that was not compared.
 inline constexpr const char* kNothingCompared =
     "nothing was compared: at every requested gradient, the output is not a number, or has no "
     "slope nearby; give other inputs";

@@ -18,9 +18,9 @@
 namespace d5::detail {
 
 /// Findings on an input's gradient.
-class GradientVerdict {
+class GradientTally {
  public:
-  explicit GradientVerdict(double tolerance) : tolerance_(tolerance) {}
+  explicit GradientTally(double tolerance) : tolerance_(tolerance) {}
 
   /// Whether no error was found yet, so that more points are worth checking.
   [[nodiscard]] bool is_open() const { return where_.empty(); }

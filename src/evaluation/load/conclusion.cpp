@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation/load/verdict.hpp"
+#include "evaluation/load/conclusion.hpp"
 
 #include <fmt/format.h>
 
