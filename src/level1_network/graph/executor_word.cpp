@@ -79,7 +79,15 @@ std::shared_ptr<GraphExecutor> open_executor(const ExecutorWord& word, Network n
                     "executor: give frameworks alone, as in torch+reference",
                     printable(word.text()), printable(to_words(options.placement))));
   }
-  return find_executor(word).make(std::move(network), options, word.own().settings);
+  const ExecutorEntry& entry = find_executor(word);
+  const auto& executors = framework(options.frameworks.front()).part<ExecutorRegistry>();
+  if (!executors.can_compute_on(word.own().name, options.device.kind)) {
+    throw Unsupported(fmt::format(
+        "executor {} does not compute on {}, only on the host; use frameworks that have "
+        "kernels there ('d5 list devices'), or leave the device out",
+        printable(word.text()), to_string(options.device)));
+  }
+  return entry.make(std::move(network), options, word.own().settings);
 }
 
 std::string execution_line(const ExecutorOptions& options) {

@@ -7,8 +7,10 @@
 #include "d5/core/entries/framework.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level1_network/profile/network_bench.hpp"
 #include "d5/level1_network/source/model_source.hpp"
 #include "d5/level1_network/validation/network_validation.hpp"
+#include "tests/on_toy.hpp"
 
 using namespace d5;
 
@@ -232,4 +234,44 @@ TEST_CASE("they give gradients, or refuse them and still run forward") {
     }
     CHECK(executor->inference(inputs).contains("loss"));
   }
+}
+
+TEST_CASE("no host's time is labelled with a device: executors of the host refuse others") {
+  const std::vector<std::string> words = own_executors();
+  const Device device = test::toy();
+  for (const auto& word : words) {
+    INFO(word);
+    CHECK_THROWS_MATCHES(open_executor(word, line(), {.device = device}), Unsupported,
+                         Catch::Matchers::Message(
+                             "executor " + word +
+                             " does not compute on toy:0, only on the host; use frameworks that "
+                             "have kernels there ('d5 list devices'), or leave the device out"));
+  }
+  if (words.empty()) return;
+  for (const auto& record : bench_network(
+           "lenet", {.frameworks = words, .device = device, .measuring = {.samples = 2}})) {
+    INFO(record.framework << ": " << record.reason);
+    CHECK(record.status == Status::unsupported);
+    CHECK(record.samples.empty());
+  }
+}
+
+TEST_CASE("an executor that declares a kind of device gets that device") {
+  const Device device = test::toy();
+  Device seen = {};
+  add_framework("elsewhere", "1", [&seen](Framework& framework) {
+    auto& executors = framework.part<ExecutorRegistry>();
+    for (const char* name : {"there", "here"}) {
+      executors.add(name,
+                    {"keeps the device that it is given",
+                     [&seen](Network network, const ExecutorOptions& options) {
+                       seen = options.device;
+                       return std::shared_ptr<GraphExecutor>(make_executor(std::move(network)));
+                     }});
+    }
+    executors.computes_on("there", test::toy().kind);
+  });
+  (void)open_executor("elsewhere:there", line(), {.device = device});
+  CHECK(seen == device);
+  CHECK_THROWS_AS(open_executor("elsewhere:here", line(), {.device = device}), Unsupported);
 }

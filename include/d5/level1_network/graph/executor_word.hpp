@@ -63,7 +63,8 @@ class ExecutorWord {
 ///     auto executor = open_executor("torch+reference", open_model("lenet"));
 ///
 /// Throws: NotFound; ValueError for an option; Unsupported, as a framework's own executor has no
-/// memory plan, so no memory limit and no recomputation; what the executor throws for the network.
+/// memory plan, so no memory limit and no recomputation, and computes on devices only if it says so
+/// (`ExecutorRegistry::computes_on`); what the executor throws for the network.
 [[nodiscard]] std::shared_ptr<GraphExecutor> open_executor(const ExecutorWord& word,
                                                            Network network,
                                                            ExecutorOptions options = {});

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "d5/core/entries/entry.hpp"
 #include "d5/core/entries/registry.hpp"
+#include "d5/core/tensor/device.hpp"
 #include "d5/core/tensor/value.hpp"
 #include "d5/core/trace/event.hpp"
 #include "d5/level1_network/graph/network.hpp"
@@ -166,6 +169,16 @@ using ExecutorEntry = Entry<std::shared_ptr<GraphExecutor>(Network, const Execut
 class ExecutorRegistry : public Registry<ExecutorEntry> {
  public:
   ExecutorRegistry() : Registry("executor") {}
+
+  /// Declares that an executor computes on devices of this kind, too. Every executor computes on
+  /// the host; `open_executor` refuses a device of a kind that was not declared.
+  void computes_on(const std::string& name, DeviceKind kind) { kinds_.emplace(name, kind); }
+  [[nodiscard]] bool can_compute_on(const std::string& name, DeviceKind kind) const {
+    return kind == DeviceKind::cpu || kinds_.contains({name, kind});
+  }
+
+ private:
+  std::set<std::pair<std::string, DeviceKind>> kinds_ = {};
 };
 
 }  // namespace d5
