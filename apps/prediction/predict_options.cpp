@@ -17,7 +17,6 @@
 #include "d5/core/numbers/byte_count.hpp"
 #include "d5/core/numbers/duration.hpp"
 #include "d5/level3_distributed/launching/rank_launch.hpp"
-#include "d5/prediction/networks/simulated_network.hpp"
 #include "d5/prediction/training/prediction_strategy.hpp"
 
 namespace d5::app {
@@ -82,8 +81,16 @@ void PredictOptions::declare(OptionList& options) {
   options.add(
       "step_budget", step_budget,
       "time limit of each profile, and of measuring each number of ranks; steps end with it", time);
-  options.add("engine", engine, "model of the network's time ('d5 list simulated-networks')", entry)
+  options
+      .add(
+          "engine", engine,
+          "model of the network's time ('d5 list simulated-networks'; by default ports for a star, "
+          "simgrid for other topologies); formula: closed forms at once, for any number of ranks",
+          entry)
       .flag = "model";
+  options.add("what_helps", what_helps,
+              "find each row's bottleneck: three more simulations, with computing, bandwidth and "
+              "latency twice as good");
   options.add("keep", keep,
               "folder that keeps profiles and cluster descriptions of this machine for later runs",
               {.placeholder = "DIR"});
@@ -136,9 +143,12 @@ double step_deadline(const PredictOptions& options) {
   return now_seconds() + duration_seconds(options.step_budget);
 }
 
-SimulationOptions simulation_of(const PredictOptions& options) {
-  SimulationOptions simulation{.model = entry_of_words("simulated network", options.engine)};
-  (void)find_simulated_network(simulation.model.name);  // throws if there is none
+SimulatedTrainingOptions training_of(const PredictOptions& options) {
+  SimulatedTrainingOptions training;
+  training.batch = options.batch;
+  training.scheme = entry_of_words("distributed optimizer", options.scheme);
+  choose_network_model(training, options.engine, ClusterDescription{});
+  SimulationOptions& simulation = training.simulation;
   if (!options.wire.empty()) {  // a modelled wire sends eagerly: no message waits for its receive
     simulation.eager_bytes = std::numeric_limits<std::int64_t>::max();
   }
@@ -150,7 +160,7 @@ SimulationOptions simulation_of(const PredictOptions& options) {
       simulation.most_wall_seconds = duration_seconds(word);
     }
   }
-  return simulation;
+  return training;
 }
 
 std::string strategies_help() {

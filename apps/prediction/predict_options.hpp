@@ -8,20 +8,20 @@
 #include "apps/options.hpp"
 #include "d5/core/entries/option.hpp"
 #include "d5/prediction/networks/cluster_description.hpp"
-#include "d5/prediction/simulation/simulated_run.hpp"
 #include "d5/prediction/training/local_prediction.hpp"
+#include "d5/prediction/training/simulated_training.hpp"
 
 namespace d5::app {
 
 struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
   std::string model, ranks, wire, measure, pictures, keep, budget;
-  std::string engine = "ports", step_budget = "90s", least_time = "2s";
+  std::string engine = {}, step_budget = "90s", least_time = "2s";
   std::string scheme = "consistent_decentralized:all_reduce=ring";
   std::string optimizer = "sgd:learning_rate=1e-12";
   std::vector<std::string> clusters, strategies;
   std::int64_t batch = 16, steps = 30;
   int launches = 6;
-  bool strong = false, force = false;
+  bool strong = false, force = false, what_helps = false;
 
   void declare(OptionList& options);
   [[nodiscard]] bool is_of_profile() const { return model.ends_with(".json"); }
@@ -35,8 +35,9 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
 [[nodiscard]] std::vector<int> cluster_ranks_of(const PredictOptions& options);
 /// The time at which steps that are profiled or measured from now on end. Throws: ValueError.
 [[nodiscard]] double step_deadline(const PredictOptions& options);
-/// Engine and budget of a simulation. Throws: NotFound, ValueError, Unsupported.
-[[nodiscard]] SimulationOptions simulation_of(const PredictOptions& options);
+/// The training to simulate: batch, scheme, budget, and the network model if one is asked for.
+/// Throws: NotFound, ValueError, Unsupported.
+[[nodiscard]] SimulatedTrainingOptions training_of(const PredictOptions& options);
 /// One line per strategy: name and summary.
 [[nodiscard]] std::string strategies_help();
 /// "buckets:bytes=1048576,compute:factor=2"

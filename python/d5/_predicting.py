@@ -60,6 +60,8 @@ def predict(
     strategies: Sequence[str] | str = (),
     scaling: str = "weak",
     wire: str = "",
+    model: str = "",
+    what_helps: bool = False,
     trace: os.PathLike[str] | str | None = None,
     framework: str = "reference",
     optimizer: str = _OPTIMIZER,
@@ -72,7 +74,10 @@ def predict(
     scaling="strong" of all ranks together.
 
     From a d5.profile, on `cluster` (a description, its name or file), it simulates each number of
-    `ranks`; `strategies` change the plan one after the other: "compute:factor=2".
+    `ranks`; `strategies` change the plan one after the other: "compute:factor=2". `model` names the
+    model of the network's time (`d5 list simulated-networks`; by default the one that knows the
+    cluster's topology), or "formula": closed forms at once, for any number of ranks. `what_helps`
+    finds each point's bottleneck by three more simulations.
 
     With measure=[1, 2] it predicts and measures this machine's own ranks. `profile` is then a model
     or recipe, which as many copies train at once in `framework`; the network between them is
@@ -100,18 +105,19 @@ def predict(
             raise TypeError("d5.predict needs a d5.profile and a cluster or a wire, or a model and measure=[1, 2]")
         chain = strategies.split(",") if isinstance(strategies, str) else list(strategies)
         return _d5._predict(
-            profile, place, list(ranks), batch, scheme=scheme, strategies=chain, scaling=scaling, wire=wire, trace=trace
+            profile, place, list(ranks), batch, scheme=scheme, strategies=chain, scaling=scaling, wire=wire,
+            model=model, what_helps=what_helps, trace=trace,
         )
-    if isinstance(profile, _d5.TrainingProfile) or cluster is not None or ranks or strategies:
+    if isinstance(profile, _d5.TrainingProfile) or cluster is not None or ranks or strategies or model or what_helps:
         raise TypeError(
             "d5.predict: measure= trains a model or recipe on this machine as it is; it takes no profile, "
-            "cluster, ranks or strategies"
+            "cluster, ranks, strategies, model or what_helps"
         )
     if launches < 1 or (launches > 1 and _d5.world().size > 1):
         raise ValueError(
             f"d5.predict: {launches} launches; expected 1 or more, and 1 within a job, whose ranks are not restarted"
         )
-    model = os.fspath(profile)
+    trained = os.fspath(profile)
     steps = _d5._steps_of_launch(steps, launches)
     how = {"framework": framework, "optimizer": optimizer, "steps": steps}
     traced = {**how, "steps": min(steps, _TRACED_STEPS)}
@@ -122,17 +128,17 @@ def predict(
 
     @functools.cache  # the trace asks for the last one again
     def profiled(n: int, launch: int) -> _d5.TrainingProfile:
-        return on_ranks("d5.predict", n, _profile, model, of_rank(n), threads, **how)
+        return on_ranks("d5.predict", n, _profile, trained, of_rank(n), threads, **how)
 
     @functools.cache
     def joined(n: int) -> _d5.ClusterDescription:
         return on_ranks("d5.predict", n, _calibrate, name, wire=wire, repetitions=repetitions).cluster
 
     def measured(n: int) -> list[float]:
-        return on_ranks("d5.predict", n, _measure, model, of_rank(n), threads, wire=wire, scheme=scheme, **how)
+        return on_ranks("d5.predict", n, _measure, trained, of_rank(n), threads, wire=wire, scheme=scheme, **how)
 
     def watched(n: int) -> _d5.Timeline:
-        seen = on_ranks("d5.predict", n, _watch, model, of_rank(n), threads, wire=wire, scheme=scheme, **traced)
+        seen = on_ranks("d5.predict", n, _watch, trained, of_rank(n), threads, wire=wire, scheme=scheme, **traced)
         return cast(_d5.Timeline, seen)  # the first rank's
 
     if trace is not None:

@@ -23,8 +23,10 @@ PredictedCurve predict_cluster(const TrainingProfile& profile, const ClusterDesc
                                const std::string& scheme,
                                const std::vector<std::string>& strategies,
                                const std::string& scaling, const std::string& wire,
+                               const std::string& model, bool what_helps,
                                const std::optional<Path>& trace) {
   PlannedTraining plan{simulated_training(batch, scheme, wire), cluster};
+  choose_network_model(plan.training, model, cluster);
   PredictedCurve curve;
   curve.model = profile.model;
   curve.framework = profile.framework;
@@ -35,8 +37,10 @@ PredictedCurve predict_cluster(const TrainingProfile& profile, const ClusterDesc
     apply_strategies({&choice, 1}, plan);
     curve.strategy += (curve.strategy.empty() ? "" : ",") + words;
   }
-  ScalingPredictionOptions options{
-      .ranks = std::move(ranks), .scaling = predicted_scaling(scaling), .training = plan.training};
+  ScalingPredictionOptions options{.ranks = std::move(ranks),
+                                   .scaling = predicted_scaling(scaling),
+                                   .what_helps = what_helps,
+                                   .training = plan.training};
   long_call([&](const Interrupt& interrupt) {
     options.interrupt = interrupt;
     if (trace) check_writable(trace->string());
@@ -117,7 +121,10 @@ void bind_scaling_prediction(py::module_& m) {
       .def_readonly("baseline", &PredictedPoint::baseline,
                     "Step time by closed formulas; NaN: there are none.")
       .def_readonly("throughput", &PredictedPoint::throughput, "Samples per second of all ranks.")
-      .def_readonly("efficiency", &PredictedPoint::efficiency)
+      .def_readonly("efficiency", &PredictedPoint::efficiency,
+                    "Throughput per rank relative to one rank's; NaN: unknown.")
+      .def_readonly("alone", &PredictedPoint::alone,
+                    "Samples per second of one rank of the profile; NaN: outside its batches.")
       .def_readonly("alpha", &PredictedPoint::alpha)
       .def_readonly("exposed", &PredictedPoint::exposed)
       .def_readonly("bytes", &PredictedPoint::bytes)
@@ -149,8 +156,8 @@ void bind_scaling_prediction(py::module_& m) {
         py::arg("batch"), py::kw_only(),
         py::arg("scheme") = "consistent_decentralized:all_reduce=ring",
         py::arg("strategies") = std::vector<std::string>{}, py::arg("scaling") = "weak",
-        py::arg("wire") = "", py::arg("trace") = py::none(),
-        "Predicts a cluster; implements d5.predict.");
+        py::arg("wire") = "", py::arg("model") = "", py::arg("what_helps") = false,
+        py::arg("trace") = py::none(), "Predicts a cluster; implements d5.predict.");
   m.def("prediction_table", &prediction_table, py::arg("curves"),
         "A table of curves, side by side.");
   m.def("prediction_plot", &prediction_plot, py::arg("curves"),

@@ -2,10 +2,14 @@
 #include "d5/prediction/training/simulated_training.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "d5/core/errors/error.hpp"
 #include "d5/core/interrupts/interrupt.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
+#include "d5/prediction/training/predicted_curve.hpp"
 #include "d5/prediction/training/prediction_strategy.hpp"
+#include "d5/prediction/training/prediction_timeline.hpp"
 #include "d5/prediction/training/scaling_prediction.hpp"
 
 namespace d5 {
@@ -196,6 +200,7 @@ TEST_CASE("a faster machine's step ends earlier by its computing alone") {
 
 TEST_CASE("a curve's points are a training each, and strong scaling shares the batch") {
   ScalingPredictionOptions options{.ranks = {1, 2, 4, 8},
+                                   .what_helps = true,
                                    .training = ring_by(SimulatedProgressRule::thread)};
   const auto weak = predict_scaling(three_pieces(), fast_ports(), options);
   REQUIRE(weak.size() == 4);
@@ -209,6 +214,7 @@ TEST_CASE("a curve's points are a training each, and strong scaling shares the b
     CHECK(weak[i].efficiency == Approx(0.030 / weak[i].step).epsilon(1e-6));
     CHECK(weak[i].baseline <= weak[i].step * (1 + 1e-9));
     CHECK(weak[i].bound_by == "computing");
+    CHECK(weak[i].alone == Approx(8 / 0.030));
   }
   options.scaling = PredictedScaling::strong;
   const auto strong = predict_scaling(three_pieces(), fast_ports(), options);
@@ -218,6 +224,67 @@ TEST_CASE("a curve's points are a training each, and strong scaling shares the b
   options.ranks = {3};
   CHECK_THROWS_WITH(predict_scaling(three_pieces(), fast_ports(), options),
                     Catch::Contains("3 ranks cannot share a batch of 8"));
+}
+
+TEST_CASE("efficiency is relative to one rank of the profile, also where none was asked for") {
+  ScalingPredictionOptions options{.ranks = {2, 4},
+                                   .training = ring_by(SimulatedProgressRule::thread)};
+  for (const auto& point : predict_scaling(three_pieces(), fast_ports(), options)) {
+    CHECK(point.efficiency == Approx(0.030 / point.step).epsilon(1e-6));
+    CHECK(point.efficiency < 1);
+    CHECK(point.bound_by.empty());
+  }
+  // One rank would have the whole batch, which the profile does not know.
+  options.scaling = PredictedScaling::strong;
+  options.training.batch = 64;
+  const auto strong = predict_scaling(three_pieces(), fast_ports(), options);
+  CHECK(std::isnan(strong.front().efficiency));
+  const TextTable table = prediction_table({{.cluster = "c", .points = strong}});
+  CHECK(table.to_text(Format::table).find("nan") == std::string::npos);
+}
+
+TEST_CASE("by formula, thousands of ranks cost nothing, and agree with a quiet simulation") {
+  ScalingPredictionOptions options{.ranks = {1, 2, 8},
+                                   .training = ring_by(SimulatedProgressRule::thread)};
+  const auto simulated = predict_scaling(three_pieces(), fast_ports(), options);
+  choose_network_model(options.training, "formula", fast_ports());
+  CHECK(options.training.by_formula);
+  const auto formula = predict_scaling(three_pieces(), fast_ports(), options);
+  for (std::size_t i = 0; i < simulated.size(); ++i) {
+    CHECK(formula[i].step == Approx(simulated[i].step).epsilon(1e-3));
+    CHECK(formula[i].step == Approx(formula[i].baseline));
+    CHECK(formula[i].efficiency == Approx(simulated[i].efficiency).epsilon(1e-3));
+  }
+  ClusterDescription large = fast_ports();
+  large.hosts = 1'000'000;
+  options.ranks = {4096, 1'000'000};
+  const auto many = predict_scaling(three_pieces(), large, options);
+  REQUIRE(many.size() == 2);
+  CHECK(many[0].step == Approx(0.030 + 0.002).epsilon(1e-3));  // a ring: twice the last bucket
+  CHECK(many[1].bound_by == "computing");
+  CHECK_THROWS_AS(predicted_timeline(three_pieces(), 2, fast_ports(), options.training),
+                  Unsupported);
+}
+
+TEST_CASE("the network model follows the cluster's topology, unless one is named") {
+  SimulatedTrainingOptions training;
+  ClusterDescription cluster = fast_ports();
+  choose_network_model(training, "", cluster);
+  CHECK(training.simulation.model.name == "ports");
+  cluster.topology = "fat_tree";
+  choose_network_model(training, "", cluster);
+  const bool has_simgrid = [] {
+    try {
+      (void)find_simulated_network("simgrid");
+      return true;
+    } catch (const Unsupported&) {
+      return false;
+    }
+  }();
+  CHECK(training.simulation.model.name == (has_simgrid ? "simgrid" : "ports"));
+  choose_network_model(training, "closed", cluster);
+  CHECK(training.simulation.model.name == "closed");
+  CHECK_THROWS_AS(choose_network_model(training, "portz", cluster), NotFound);
 }
 
 TEST_CASE("a budget ends a simulation, and a curve with the points that it has") {

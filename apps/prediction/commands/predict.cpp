@@ -48,6 +48,8 @@ constexpr const char* kPredictExamples =
       --strategy wire:bandwidth=2
                                                 three curves: as it is, with other buckets on a
                                                 faster machine, and with a faster network
+  d5 predict p.json --ranks 1..4096 --model formula
+                                                closed forms, at once, without contention
   d5 predict lenet --distributed consistent_decentralized:all_reduce=ring:bucket_bytes=65536
 
 Each rank is simulated: scheme, buckets and collective run their real code, in virtual time.
@@ -102,6 +104,7 @@ ScalingPredictionOptions scaling_of(const app::PredictOptions& options,
                                     std::vector<int> ranks) {
   return {.ranks = std::move(ranks),
           .scaling = options.strong ? PredictedScaling::strong : PredictedScaling::weak,
+          .what_helps = options.what_helps,
           .training = training,
           .interrupt = app::ctrl_c()};
 }
@@ -112,9 +115,11 @@ void predict_clusters(const app::PredictOptions& options, const TrainingProfile&
                       std::vector<PredictedCurve>& curves) {
   std::vector<std::pair<std::string, PlannedTraining>> plans;
   for (const ClusterDescription& cluster : app::clusters_of(options)) {
-    plans.push_back({"", {training, cluster}});
+    SimulatedTrainingOptions here = training;
+    choose_network_model(here, options.engine, cluster);
+    plans.push_back({"", {here, cluster}});
     for (const std::string& words : options.strategies) {
-      plans.push_back({words, {training, cluster}});
+      plans.push_back({words, {here, cluster}});
       apply_strategies(app::strategies_of(words), plans.back().second);
     }
   }
@@ -177,8 +182,12 @@ void publish_curves(const app::PredictOptions& options, const std::vector<Predic
 void write_trace(const app::PredictOptions& options, const TrainingProfile& profile,
                  const SimulatedTrainingOptions& training, const LocalRanks& here) {
   const bool measured = !options.measure.empty();
+  SimulatedTrainingOptions simulated = training;
+  if (!measured) {
+    choose_network_model(simulated, options.engine, app::clusters_of(options).front());
+  }
   const auto how = scaling_of(
-      options, training, measured ? ranks_from(options.measure) : app::cluster_ranks_of(options));
+      options, simulated, measured ? ranks_from(options.measure) : app::cluster_ranks_of(options));
   write_timeline(measured ? timeline_here(here, how)
                           : predicted_timeline(profile, app::clusters_of(options).front(), how),
                  options.trace);
@@ -196,15 +205,17 @@ int run_predict(const app::PredictOptions& options, bool is_child) {
   if (!options.measure.empty() && options.is_of_profile()) {
     throw ValueError("predict: --measure trains, and needs the model itself instead of a profile");
   }
+  if (options.engine == "formula" && !options.trace.empty()) {
+    throw ValueError(
+        "predict: --trace draws simulated ranks, and --model formula simulates none; leave one "
+        "out");
+  }
   if (!options.measure.empty() && !options.strategies.empty() && options.ranks.empty()) {
     throw ValueError(
         "predict: --measure trains on this machine without strategies; give --ranks of a cluster "
         "for --strategy");
   }
-  SimulatedTrainingOptions training;
-  training.batch = options.batch;
-  training.scheme = entry_of_words("distributed optimizer", options.scheme);
-  training.simulation = app::simulation_of(options);
+  const SimulatedTrainingOptions training = app::training_of(options);
   LocalCommands commands = app::local_commands(options);
   if (!options.quiet) commands.say = [](const std::string& line) { app::say(line); };
   const LocalRanks here = launched_ranks(commands, app::ctrl_c());

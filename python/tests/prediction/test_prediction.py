@@ -41,6 +41,10 @@ def test_a_curve_is_predicted():
     assert 0.010 < two.step < 0.010 + 2 * 0.002
     assert two.efficiency == pytest.approx(alone.step / two.step)
     assert two.step_interval[0] <= two.step <= two.step_interval[1]
+    assert two.alone == pytest.approx(8 / alone.step)
+    assert two.bound_by == "" and d5.predict(lenet(), cluster, [2], 8, what_helps=True).points[0].bound_by
+    formula = d5.predict(lenet(), cluster, [2, 1024], 8, model="formula")
+    assert formula.points[0].step == pytest.approx(two.baseline)
     faster = d5.predict(lenet(), cluster, [1, 2], 8, strategies=["compute:factor=2"])
     assert faster.points[0].step == pytest.approx(0.005)
     assert faster.strategy == "compute:factor=2"

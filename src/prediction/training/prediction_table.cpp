@@ -25,7 +25,9 @@ std::string with_interval(double value, const Interval& interval) {
                      with_prefix(interval.high, "s"));
 }
 
-std::string percent(double share) { return fmt::format("{:.1f}%", 100 * share); }
+std::string percent(double share) {
+  return std::isnan(share) ? "" : fmt::format("{:.1f}%", 100 * share);
+}
 
 /// A label that is empty unless curves differ in it.
 class Distinction {
@@ -178,7 +180,7 @@ std::vector<Measurement> prediction_records(const std::vector<PredictedCurve>& c
       conditions["low"] = finding(point.step_interval.low, "s");
       conditions["high"] = finding(point.step_interval.high, "s");
       conditions["alpha"] = finding(point.alpha);
-      conditions["efficiency"] = finding(point.efficiency);
+      if (!std::isnan(point.efficiency)) conditions["efficiency"] = finding(point.efficiency);
       conditions["bound_by"] = finding(point.bound_by);
       if (!std::isnan(point.baseline)) add("baseline_time", "s", {point.baseline}, single);
       if (point.measured.empty()) continue;

@@ -97,6 +97,12 @@ void add_step(Timeline& into, const Timeline& from, const TraceRecord& step,
 Timeline predicted_timeline(const TrainingProfile& profile, int ranks,
                             const ClusterDescription& cluster,
                             const SimulatedTrainingOptions& options) {
+  if (options.by_formula) {
+    throw Unsupported(
+        "a predicted timeline: by formula no rank is simulated; choose a simulated network, or "
+        "leave "
+        "out the trace");
+  }
   if (!std::ranges::all_of(options.rewrites, &TrainingRewrite::is_scheme)) {
     throw Unsupported(
         "a predicted timeline: no scheme implements a strategy, so its graph is scheduled and no "

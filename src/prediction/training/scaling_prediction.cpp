@@ -91,6 +91,15 @@ void find_bound(PredictedPoint& point, const TrainingProfile& profile,
   point.gain = point.step - best->second;
 }
 
+/// Samples per second of one rank, with the batch that it would have.
+double throughput_alone(const TrainingProfile& profile, const ClusterDescription& cluster,
+                        const ScalingPredictionOptions& options) {
+  SimulatedTrainingOptions training = options.training;
+  training.batch = batch_of_rank(options, 1);
+  if (step_times(profile, training.batch).beyond) return std::numeric_limits<double>::quiet_NaN();
+  return double(training.batch) / simulate_training(profile, 1, cluster, training).step;
+}
+
 /// The step time by closed formulas; NaN if there are none.
 double closed_step(const TrainingProfile& profile, const ClusterDescription& cluster,
                    const SimulatedTrainingOptions& training, int ranks) {
@@ -127,7 +136,8 @@ PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription&
   if (!simulated.report.stopped.empty()) mistrust(simulated.report.stopped);
   const std::string& model = training.simulation.model.name;
   const bool knows_links = !simulated_networks().find(model);
-  if (ranks > 1 && !knows_links && cluster.topology != "star" && cluster.topology != "memory") {
+  if (ranks > 1 && !training.by_formula && !knows_links && cluster.topology != "star" &&
+      cluster.topology != "memory") {
     mistrust(fmt::format("'{}' takes the topology '{}' as a star, whose links are not shared",
                          model, printable(cluster.topology)));
   }
@@ -151,7 +161,7 @@ PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription&
   point.baseline = closed_step(profile, cluster, training, ranks);
   if (ranks == 1) {
     point.bound_by = "computing";
-  } else if (options.what_helps) {
+  } else if (options.what_helps || training.by_formula) {
     find_bound(point, profile, cluster, training);
   }
   return point;
@@ -179,6 +189,10 @@ std::vector<int> ranks_from(const std::string& words) {
     if (const auto dots = word.find(".."); dots != std::string_view::npos) {
       const int first = number_from(word.substr(0, dots), words);
       const int last = number_from(word.substr(dots + 2), words);
+      if (first > last) {
+        throw ValueError(fmt::format("ranks are '{}': {} is above {}; give {}..{}",
+                                     printable(words), first, last, last, first));
+      }
       for (std::int64_t n = first; n < last; n *= 2) ranks.push_back(static_cast<int>(n));
       ranks.push_back(last);
     } else {
@@ -192,9 +206,11 @@ std::vector<int> ranks_from(const std::string& words) {
 }
 
 void set_efficiencies(std::vector<PredictedPoint>& points) {
+  if (points.empty()) return;
+  const PredictedPoint& first = points.front();
+  const double alone = first.ranks == 1 ? first.throughput : 0;
   for (PredictedPoint& point : points) {
-    const PredictedPoint& base = points.front();
-    point.efficiency = point.throughput / base.throughput * base.ranks / double(point.ranks);
+    point.efficiency = point.throughput / double(point.ranks) / (alone > 0 ? alone : point.alone);
   }
 }
 
@@ -218,10 +234,12 @@ std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
     (void)batch_of_rank(options, ranks);
   }
   const Interval factors = resampled(profile);
+  const double alone = throughput_alone(profile, cluster, options);
   std::vector<PredictedPoint> points;
   for (const int ranks : options.ranks) {
     try {
       points.push_back(predict(profile, cluster, options, ranks, factors));
+      points.back().alone = alone;
     } catch (const SimulationBudget&) {
       if (points.empty()) throw;
       break;

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include "d5/core/entries/entry_words.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/interrupts/interrupt.hpp"
 #include "d5/core/statistics/statistics.hpp"
@@ -15,6 +16,7 @@
 #include "d5/core/trace/trace.hpp"
 #include "d5/level1_network/graph/execution_event.hpp"
 #include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
+#include "d5/prediction/networks/simulated_network.hpp"
 #include "d5/prediction/simulation/timed_optimizer.hpp"
 #include "prediction/profile/launch_samples.hpp"
 #include "prediction/training/scheduled_training.hpp"
@@ -180,11 +182,30 @@ void sum_up(SimulatedTraining& training, bool is_drawn) {
 
 }  // namespace
 
+void choose_network_model(SimulatedTrainingOptions& options, const std::string& words,
+                          const ClusterDescription& cluster) {
+  options.by_formula = words == "formula";
+  if (options.by_formula) return;
+  if (!words.empty()) {
+    options.simulation.model = entry_of_words("simulated network", words);
+    (void)find_simulated_network(options.simulation.model.name);  // throws if there is none
+    return;
+  }
+  options.simulation.model = {"ports"};
+  if (cluster.topology == "star" || cluster.topology == "memory") return;
+  try {
+    (void)find_simulated_network("simgrid");
+    options.simulation.model = {"simgrid"};
+  } catch (const Unsupported&) {
+    return;  // what ports predicts of other topologies is mistrusted
+  }
+}
+
 SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
                                     const ClusterDescription& cluster,
                                     const SimulatedTrainingOptions& options) {
   expect(options);
-  if (!std::ranges::all_of(options.rewrites, &TrainingRewrite::is_scheme)) {
+  if (options.by_formula || !std::ranges::all_of(options.rewrites, &TrainingRewrite::is_scheme)) {
     return scheduled_training(profile, ranks, cluster, options);
   }
   const TimedStep times = timed_step(profile, options.batch, options.compute_factor);

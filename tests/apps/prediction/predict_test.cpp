@@ -53,6 +53,9 @@ TEST_CASE("a prediction that is impossible is an error, with status 2") {
   const CostProfile profile;
   const auto [options, says] = GENERATE(table<std::string, std::string>({
       {"--ranks 0", "expected numbers of 1 to"},
+      {"--ranks 8..2", "8 is above 2; give 2..8"},
+      {"--model formula --trace t.json", "--model formula simulates none"},
+      {"--model formulae", "formulae"},
       {"--ranks 1,3 --strong", "3 ranks cannot share a batch of 8"},
       {"--cluster ethernet-10gb", "ethernet-10g"},
       {"--ranks 1,2 --measure 1", "needs the model itself"},

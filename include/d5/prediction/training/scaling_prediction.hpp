@@ -22,7 +22,8 @@ struct ScalingPredictionOptions {
   std::vector<int> ranks = {1, 2, 4, 8};
   PredictedScaling scaling = PredictedScaling::weak;
   /// Finds the bottleneck by three more simulations per point: computation, bandwidth, latency.
-  bool what_helps = true;
+  /// By formula (`SimulatedTrainingOptions::by_formula`) it is always found.
+  bool what_helps = false;
   /// `batch` is per rank or in total, by `scaling`; the other fields as for one simulation.
   SimulatedTrainingOptions training = {};
   Interrupt interrupt = {};
@@ -42,7 +43,10 @@ struct PredictedPoint {
   Interval step_interval{0, 0};
   double baseline = 0;    ///< step by closed formulas (`closed_cost`); NaN: none known
   double throughput = 0;  ///< all ranks together
-  double efficiency = 1;  ///< throughput per rank relative to that of the fewest ranks
+  /// Throughput of one rank of the same profile, with the batch that it would have; NaN if that
+  /// batch is outside the profiled range.
+  double alone = 0;
+  double efficiency = 1;  ///< throughput per rank relative to one rank's; NaN: unknown
   double alpha = 1, computed = 0, exposed = 0;
   std::int64_t bytes = 0;  ///< bytes that rank 0 sends in a step
   std::string bound_by;    ///< bottleneck: "computing", "bandwidth" or "latency"
@@ -61,12 +65,12 @@ struct PredictedPoint {
                                                           const ClusterDescription& cluster,
                                                           const ScalingPredictionOptions& options);
 
-/// Sets the efficiency of every point relative to the first.
+/// Sets the efficiency of every point relative to one rank: the first point if it has one rank,
+/// otherwise `PredictedPoint::alone`.
 void set_efficiencies(std::vector<PredictedPoint>& points);
 
 /// Parses "1,2,4" or "1..128": the powers of two times the first number, up to and including the
-/// second.
-/// Throws: ValueError for other text.
+/// second. Throws: ValueError for other text, and for a first number above the second.
 [[nodiscard]] std::vector<int> ranks_from(const std::string& words);
 
 }  // namespace d5

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "d5/core/entries/option.hpp"
@@ -30,10 +31,21 @@ struct SimulatedTrainingOptions {
   bool draws_steps = false;
   double compute_factor = 1;  ///< factor on the profile's times: 0.5 is a machine twice as fast
   SimulationOptions simulation = {};  ///< rates of 0 are the profile's
+  /// Schedules the training's graph with closed forms (`closed_cost`) and simulates no rank: any
+  /// number of ranks at once, without contention.
+  bool by_formula = false;
   /// Rewrites in order. If one has no scheme (`is_scheme`), the training's graph is scheduled with
   /// closed forms instead, and no rank is simulated.
   std::vector<TrainingRewrite> rewrites = {};
 };
+
+/// Chooses how the training's messages are timed on this cluster. `words` names a model of
+/// `find_simulated_network` with its options, or "formula"
+/// (`SimulatedTrainingOptions::by_formula`). Empty words choose the model that knows the topology:
+/// ports for a star or memory, otherwise simgrid if it is there. Throws: NotFound, ValueError;
+/// Unsupported with the reason if the model's framework is absent.
+void choose_network_model(SimulatedTrainingOptions& options, const std::string& words,
+                          const ClusterDescription& cluster);
 
 /// Times of rank 0 within a step. Units: s of virtual time since the start of the step.
 struct SimulatedStep {
