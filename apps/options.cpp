@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "apps/ctrl_c.hpp"
@@ -64,14 +66,17 @@ void add_quiet_option(CLI::App& command, OutputOptions& options) {
       ->group("Common options");
 }
 
-void add_format_options(CLI::App& command, OutputOptions& options) {
-  const std::map<std::string, Format> formats{
+void add_format_options(CLI::App& command, OutputOptions& options, const char* formats) {
+  const std::map<std::string, Format> all{
       {"table", Format::table}, {"json", Format::json},         {"jsonl", Format::jsonl},
       {"csv", Format::csv},     {"markdown", Format::markdown}, {"gbench", Format::gbench},
       {"html", Format::html},   {"svg", Format::svg},           {"png", Format::png}};
+  std::map<std::string, Format> accepted;
+  std::istringstream words(formats);
+  for (std::string word; std::getline(words, word, '|');) accepted.emplace(word, all.at(word));
   command.add_option("--format", options.format, "format of the results")
-      ->transform(one_of(formats))
-      ->option_text("table|json|jsonl|csv|markdown|gbench|html|svg|png")
+      ->transform(one_of(accepted))
+      ->option_text(formats)
       ->group("Common options");
   add_quiet_option(command, options);
 }
@@ -85,8 +90,8 @@ void add_pivot_option(CLI::App& command, OutputOptions& options) {
       ->group("Common options");
 }
 
-void add_output_options(CLI::App& command, OutputOptions& options) {
-  add_format_options(command, options);
+void add_output_options(CLI::App& command, OutputOptions& options, const char* formats) {
+  add_format_options(command, options, formats);
   command.add_option("--out", options.out, "file to write the results to as well, as JSON")
       ->option_text("FILE.json")
       ->group("Common options");

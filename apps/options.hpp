@@ -28,10 +28,16 @@ struct OutputOptions {
 };
 /// `--quiet`
 void add_quiet_option(CLI::App& command, OutputOptions& options);
-/// `--format` of lists and results, `--quiet`: for a command that prints lists.
-void add_format_options(CLI::App& command, OutputOptions& options);
+/// What `--format` takes of a command that prints tables, tables and plots, or records.
+inline constexpr const char* kTableFormats = "table|json|jsonl|csv|markdown";
+inline constexpr const char* kPlotFormats = "table|json|jsonl|csv|markdown|html|svg|png";
+inline constexpr const char* kRecordFormats = "table|json|jsonl|csv|markdown|gbench|html|svg|png";
+/// `--format`, `--quiet`: for a command that prints lists.
+void add_format_options(CLI::App& command, OutputOptions& options,
+                        const char* formats = kTableFormats);
 /// These, `--out` and `--database`: for a command that makes records.
-void add_output_options(CLI::App& command, OutputOptions& options);
+void add_output_options(CLI::App& command, OutputOptions& options,
+                        const char* formats = kRecordFormats);
 /// For a command that prints records of several cases.
 void add_pivot_option(CLI::App& command, OutputOptions& options);
 /// For a command whose exit status judges records.

@@ -184,7 +184,7 @@ void register_compare(app::Program& program) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...");
-  app::add_output_options(command, *options);
+  app::add_output_options(command, *options, app::kPlotFormats);
   app::add_unsupported_option(command, *options);
 }
 

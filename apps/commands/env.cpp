@@ -120,7 +120,7 @@ void register_env(app::Program& program) {
   command.add_flag("--peak", options->peak,
                    "measure the machine's peak, for shares of it and rooflines, and keep it; takes "
                    "some seconds on an otherwise idle machine");
-  app::add_output_options(command, *options);
+  app::add_output_options(command, *options, app::kTableFormats);
 }
 
 }  // namespace d5::command

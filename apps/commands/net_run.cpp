@@ -86,7 +86,7 @@ void register_net_run(app::Program& program) {
       ->option_text("NAME=FILE.npy|pb");
   app::add_run_options(command, *options);
   app::add_execution_options(command, *options);
-  app::add_output_options(command, *options);
+  app::add_output_options(command, *options, app::kTableFormats);
   app::add_unsupported_option(command, *options);
 }
 

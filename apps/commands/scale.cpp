@@ -102,7 +102,7 @@ int run_scale(const ScaleOptions& options) {
     write_file(file, to_svg(scaling_plot(records)));
     if (!options.quiet) fmt::print(stderr, "{} drawn\n", printable(file));
   }
-  if (options.format == Format::json) {
+  if (!is_for_people(options.format)) {
     app::print(Results{environment(), records}, options);
   } else {
     app::print(scaling_summary(records), options.format);

@@ -93,7 +93,7 @@ void register_eval_history(app::Program& program) {
       ->option_text("N")
       ->check(CLI::Range(1, 1'000'000));
   app::add_database_option(command, options->database);
-  app::add_format_options(command, *options);
+  app::add_format_options(command, *options, app::kPlotFormats);
 }
 
 }  // namespace d5::command

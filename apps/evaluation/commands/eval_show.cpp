@@ -128,7 +128,7 @@ void register_eval_show(app::Program& program) {
       ->option_text("PIECE");
   app::add_database_option(command, options->database);
   app::add_pivot_option(command, *options);
-  app::add_format_options(command, *options);
+  app::add_format_options(command, *options, app::kRecordFormats);
   app::add_unsupported_option(command, *options);
 }
 

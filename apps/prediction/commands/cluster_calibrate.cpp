@@ -84,7 +84,7 @@ void register_cluster_calibrate(app::Program& program) {
       ->transform(app::bytes())
       ->option_text("SIZE");
   app::add_rank_options(command, options->around);
-  app::add_output_options(command, *options);
+  app::add_output_options(command, *options, app::kTableFormats);
 }
 
 }  // namespace d5::command

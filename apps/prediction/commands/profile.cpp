@@ -240,7 +240,7 @@ void register_profile(app::Program& program) {
       ->option_text("FILE");
   app::add_run_options(command, *options);
   app::add_execution_options(command, *options);
-  app::add_output_options(command, *options);
+  app::add_output_options(command, *options, app::kTableFormats);
 }
 
 }  // namespace d5::command

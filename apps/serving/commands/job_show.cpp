@@ -62,7 +62,7 @@ void register_job_show(app::Program& program) {
   command.add_flag("--manifest", options->manifest, "print the manifest of the evaluation");
   app::add_server_option(command, options->server);
   app::add_pivot_option(command, *options);
-  app::add_format_options(command, *options);
+  app::add_format_options(command, *options, app::kRecordFormats);
   app::add_unsupported_option(command, *options);
 }
 
