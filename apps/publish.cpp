@@ -16,17 +16,29 @@
 
 namespace d5::app {
 
+namespace {
+
+void expect_printable(Format format) {
+  if (format != Format::png || !isatty(STDOUT_FILENO)) return;
+  throw ValueError("--format png: a picture cannot be printed on a terminal; add > FILE.png");
+}
+
+}  // namespace
+
 void print(const std::string& text, Format format) {
-  if (format == Format::png && isatty(STDOUT_FILENO)) {
-    throw ValueError("--format png: a picture cannot be printed on a terminal; add > FILE.png");
-  }
+  expect_printable(format);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
 
 void print(const Results& results, const OutputOptions& options) {
   const auto show_rows = [&] {
-    print(to_text(results, options.format, screen_of(STDOUT_FILENO)), options.format);
+    try {
+      print(to_text(results, options.format, screen_of(STDOUT_FILENO)), options.format);
+    } catch (const ValueError&) {  // a picture of nothing must not lose the measurements
+      fmt::print(stderr, "{}\n", to_text(results, Format::table, screen_of(STDERR_FILENO)));
+      throw;
+    }
   };
   if (options.pivot.empty()) return show_rows();
   try {
@@ -60,6 +72,7 @@ TableWriter printed_table(std::vector<TextTable::Column> columns, Format format)
 }
 
 void check_output(const OutputOptions& options) {
+  expect_printable(options.format);
   if (!options.out.empty()) check_writable(options.out);
 }
 

@@ -13,7 +13,8 @@ namespace d5::app {
 
 /// Prints text, or a picture, on stdout. Throws: ValueError for a PNG on a terminal.
 void print(const std::string& text, Format format);
-/// Prints `results` on stdout in the chosen format, as wide as the terminal.
+/// Prints `results` on stdout in the chosen format, as wide as the terminal. If the format cannot
+/// show them (a plot of one value), a table goes to stderr before the error is thrown.
 void print(const Results& results, const OutputOptions& options);
 void print(const TextTable& table, Format format);
 /// Prints text for people on stdout, wrapped to the width of the terminal.
@@ -22,7 +23,8 @@ void print_wrapped(const std::string& text);
 /// be written. Throws: ValueError for a format that only results have.
 [[nodiscard]] TableWriter printed_table(std::vector<TextTable::Column> columns, Format format);
 
-/// Call before measuring. Throws: IoError if `--out` cannot be written.
+/// Call before measuring. Throws: IoError if `--out` cannot be written; ValueError for a PNG on a
+/// terminal.
 void check_output(const OutputOptions& options);
 /// Reports the file that was written, unless `--quiet` is given.
 void say_written(const OutputOptions& options);

@@ -198,6 +198,13 @@ TEST_CASE("net check takes a tolerance in place of its own, and runs it again wi
         std::filesystem::path(folder / "model.onnx").parent_path().filename().string());
 }
 
+TEST_CASE("a picture of nothing is an error that loses no measurement") {
+  const auto run = run_d5("net bench lenet --batch 1 --samples 2 --threads 1 --quiet --format svg");
+  CHECK(run.status == 2);
+  CHECK(run.out.empty());
+  CHECK_THAT(run.err, Contains("framework_overhead") && Contains("nothing to plot"));
+}
+
 TEST_CASE("--format gbench prints what Google Benchmark would") {
   const auto run = run_d5("op bench 'Relu 64' --pass forward --samples 5 --quiet --format gbench");
   CHECK(run.status == 0);
