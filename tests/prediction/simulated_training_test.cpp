@@ -239,8 +239,9 @@ TEST_CASE("efficiency is relative to one rank of the profile, also where none wa
   options.training.batch = 64;
   const auto strong = predict_scaling(three_pieces(), fast_ports(), options);
   CHECK(std::isnan(strong.front().efficiency));
-  const TextTable table = prediction_table({{.cluster = "c", .points = strong}});
-  CHECK(table.to_text(Format::table).find("nan") == std::string::npos);
+  PredictedCurve curve;
+  curve.points = strong;
+  CHECK(prediction_table({curve}).to_text(Format::table).find("nan") == std::string::npos);
 }
 
 TEST_CASE("by formula, thousands of ranks cost nothing, and agree with a quiet simulation") {
