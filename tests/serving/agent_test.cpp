@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include "d5/core/clocks/clock.hpp"
@@ -97,6 +98,30 @@ class Place {
   std::stop_source stop_;
   std::vector<std::thread> agents_;
 };
+
+TEST_CASE("an agent tells the words that run models in its frameworks, and no simulator") {
+  const TemporaryFolder folder;
+  const std::string program = folder / "program";
+  write_file(program, R"(#!/bin/sh
+case "$2" in
+frameworks) echo '[{"framework": "torch", "version": "2.13.0", "operators": "9", "executors": "1"},
+  {"framework": "tvm", "version": "1", "operators": "0", "executors": "1"},
+  {"framework": "simgrid", "version": "4.1", "operators": "0", "executors": "0"}]';;
+executors) echo '[{"name": "torch:script"}, {"name": "tvm:graph"}, {"name": "other:none"}]';;
+esac
+)");
+  ::chmod(program.c_str(), 0700);
+  using Words = std::vector<std::string>;
+  std::map<std::string, Words> words;
+  const AgentFacts facts = own_facts(program, "a", "all");
+  for (const auto& [name, framework] : facts.frameworks) words[name] = framework.words;
+  CHECK(words == std::map<std::string, Words>{{"reference", {"reference"}},
+                                              {"torch", {"torch", "torch:script"}},
+                                              {"tvm", {"tvm:graph"}}});
+  CHECK(facts.frameworks.at("torch").version == "2.13.0");
+  CHECK(agent_facts(to_json(facts), "facts") == facts);
+  CHECK(own_facts(program, "a", "torch").frameworks.size() == 1);
+}
 
 TEST_CASE("an agent runs what it is given, and its results are kept as the part's run") {
   Place place;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "core/files/sha256.hpp"
@@ -102,6 +103,22 @@ TEST_CASE("the catalogue tells what d5 carries") {
     } while (!cursor.empty());
     CHECK(names.size() == asked.items("/v1/scenarios").size());
   }
+}
+
+TEST_CASE(
+    "the list of frameworks has those that run models, their executors too, and no simulator") {
+  AskedServer asked;
+  asked.server.context().jobs().publish(
+      {.name = "a",
+       .frameworks = {{"torch", {.version = "2.13.0", .words = {"torch", "torch:script"}}}}});
+  std::map<std::string, json> versions;
+  for (const json& one : asked.items("/v1/frameworks")) {
+    versions[one.at("word").get<std::string>()] = one.at("versions");
+  }
+  CHECK(versions.at("torch:script") == json{"2.13.0"});
+  CHECK(versions.at("torch") == json{"2.13.0"});
+  CHECK(versions.at("reference").empty());  // here, and on no agent
+  for (const char* word : {"simgrid", "mpi"}) CHECK_FALSE(versions.contains(word));
 }
 
 TEST_CASE("an error in an address or a body is a problem, with the nearest word") {

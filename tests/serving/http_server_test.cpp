@@ -132,6 +132,17 @@ TEST_CASE("a malformed or too large request is refused") {
              StartsWith("HTTP/1.1 400 "));
 }
 
+TEST_CASE("a client that sends a long body before it reads hears that it is refused") {
+  Echo echo;
+  const HttpServer server(echo, {.most_body_bytes = 1000});
+  RawClient client(server.port());
+  constexpr std::size_t kBytes = std::size_t{40} << 20;
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(kBytes) +
+              "\r\n\r\n");
+  CHECK(client.send(std::string(kBytes, 'x')));
+  CHECK_THAT(client.read_all(), StartsWith("HTTP/1.1 413 ") && Contains("at most 1000"));
+}
+
 TEST_CASE("a body without an end is cut off, and the server lives on") {
   Echo echo;
   const HttpServer server(echo, {.most_body_bytes = 1000});

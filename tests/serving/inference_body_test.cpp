@@ -154,6 +154,33 @@ TEST_CASE("an input whose shape, type and data disagree is refused by its name")
             .tensor.span<float>()[2] == 3);
 }
 
+TEST_CASE("a member or a parameter that is not known is refused by its name") {
+  const std::string one = R"("shape": [1], "datatype": "FP32", "data": [1])";
+  CHECK_THROWS_WITH(read(R"({"inputs": [], "ouputs": []})"),
+                    Contains("member of request 'ouputs' is unknown; did you mean outputs"));
+  CHECK_THROWS_WITH(read(R"({"inputs": [], "parameters": {"priority": 1}})"),
+                    Contains("parameter of request 'priority' is unknown"));
+  CHECK_THROWS_WITH(read_input(one + R"(, "parameters": {"shared_memory_region": "r"})"),
+                    Contains("parameter of input 'x' 'shared_memory_region' is unknown"));
+  CHECK_THROWS_WITH(read_input(one + R"(, "type": "FP32")"),
+                    Contains("member of input 'x' 'type' is unknown"));
+  CHECK_THROWS_WITH(
+      read(R"({"inputs": [], "outputs": [{"name": "y", "parameters": {"binary": true}}]})"),
+      Contains("parameter of output 'y' 'binary' is unknown; did you mean binary_data"));
+}
+
+TEST_CASE("an output may be asked for as its best classes") {
+  const auto classes = [](const std::string& count) {
+    return read(R"({"inputs": [], "outputs": [{"name": "y", "parameters": {"classification": )" +
+                count + "}}]}")
+        .classes;
+  };
+  CHECK(classes("3") == std::map<std::string, std::int64_t>{{"y", 3}});
+  CHECK(classes("0").empty());
+  CHECK_THROWS_WITH(classes("\"3\""), Contains("parameter 'classification' is no whole number"));
+  CHECK_THROWS_AS(classes("18446744073709551615"), FormatError);
+}
+
 TEST_CASE("a malformed request is refused") {
   CHECK_THROWS_AS(read(""), FormatError);
   CHECK_THROWS_AS(read("[]"), FormatError);

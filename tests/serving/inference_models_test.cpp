@@ -206,10 +206,11 @@ TEST_CASE("requests are answered together where they are alike, and a bad one fa
     outputs = {{"y", y}};
     return outputs;
   };
-  const auto answers = detail::answer_rows(
+  const auto answered = detail::answer_rows(
       detail::joined(std::vector<RowRange>{
           {&a, 1, 2}, {&a, 2, 3}, {&b, 0, 1}, {&wide, 0, 1}, {&bad, 0, 1}, {&b, 0, 1}}),
       negated);
+  const auto& answers = answered.answers;
   // 2 rows of a and 1 of b; the wide one; bad and b, which fail, and then each by itself.
   CHECK(calls == std::vector<std::string>{"3x1", "1x2", "2x1", "1x1", "1x1"});
   REQUIRE(answers.size() == 5);
@@ -218,6 +219,12 @@ TEST_CASE("requests are answered together where they are alike, and a bad one fa
   CHECK(answers[2].outputs.at("y").tensor().shape() == Shape{1, 2});
   CHECK(words_of(answers[3].fault) == "below 0");
   CHECK(!answers[4].fault);
+  // The calls that gave outputs, by their rows.
+  REQUIRE(answered.executions.size() == 3);
+  CHECK(answered.executions[0].rows == 3);
+  CHECK(answered.executions[1].rows == 1);
+  CHECK(answers[1].execution.rows == 3);
+  CHECK(answers[4].execution.rows == 1);
 }
 
 TEST_CASE("outputs that are no rows of samples are not cut") {
@@ -225,7 +232,7 @@ TEST_CASE("outputs that are no rows of samples are not cut") {
   const ValueMap sum = {{"sum", Tensor::scalar(1.0f)}};
   const auto summed = [&](const ValueMap&) -> const ValueMap& { return sum; };
   const auto ask = [&](std::vector<detail::RowRange> ranges) {
-    return detail::answer_rows(ranges, summed).at(0);
+    return detail::answer_rows(ranges, summed).answers.at(0);
   };
   CHECK(ask({{&two, 0, 2}}).outputs.at("sum").tensor().shape() == Shape{});
   CHECK_THAT(words_of(ask({{&two, 0, 1}}).fault), Contains("no samples"));

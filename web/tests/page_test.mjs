@@ -66,9 +66,15 @@ test('by clicks from a task to an answer on two machines', async () => {
   const page = await tab('/');
   await page.getByRole('link', { name: 'Evaluate efficientnet-lite0' }).click();
   await page.getByRole('checkbox', { name: 'torch' }).check();
-  await page.getByRole('radio', { name: /^poisson/ }).check();
+  assert.deepEqual(await page.locator('input[name=framework]').evaluateAll((all) => all.map(({ value }) => value)), ['onnxruntime:session', 'onnxruntime:session', 'reference', 'torch']); // what machines run: no openvino
+  assert.equal(await page.getByRole('checkbox', { name: /^recorded/ }).count(), 0); // a server takes no file's name
+  await page.getByRole('checkbox', { name: /^poisson/ }).check();
   await page.getByLabel('rate', { exact: true }).fill('40');
-  await page.getByRole('radio', { name: 'single stream' }).check();
+  assert.match(await page.getByRole('region', { name: 'As a manifest' }).innerText(), /^scenarios: \[single_stream, \{name: poisson, rate: 40\}\]$/m);
+  assert.match(page.url(), /scenario=single_stream%2Cpoisson.*option\.poisson\.rate=40/);
+  await page.reload(); // the address holds what is chosen
+  assert.equal(await page.getByLabel('rate', { exact: true }).inputValue(), '40');
+  await page.getByRole('checkbox', { name: 'poisson' }).uncheck();
   await page.getByRole('radio', { name: 'All that fit' }).check();
   await page.getByText("it has no framework 'torch'").waitFor(); // why one of three does not fit
   assert.equal(await page.locator('.machines .fits').count(), 2);
@@ -102,7 +108,7 @@ test('by keys alone', async () => {
   assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the content');
   await press('Enter', 'Tab', 'ArrowDown'); // the other task
   assert.equal(await page.evaluate(() => document.activeElement.value), 'image classification');
-  await press('Tab', 'Space', 'Tab', 'Tab', 'Tab', 'Space'); // the first model, the second framework
+  await press('Tab', 'Space', 'Tab', 'Tab', 'Tab', 'Tab', 'Tab', 'Space'); // the first model, the fourth framework
   assert.match(page.url(), /model=efficientnet-lite0%401\.0\.0&framework=torch/);
   await page.getByRole('button', { name: 'Run it' }).press('Enter');
   await page.locator('.state.done').first().waitFor();
@@ -131,9 +137,13 @@ test('a job is cancelled and tried again, and lines that break are mended', asyn
   const slow = await stand({ step: 200, words: 2 });
   const page = await tab('/start?task=image+classification&model=efficientnet-lite0%401.0.0&framework=torch&scenario=single_stream', { at: slow });
   await page.getByRole('button', { name: 'Run it' }).click();
+  const part = page.getByRole('table', { name: 'Machines of the job' }).locator('tbody tr');
+  await part.getByText(/waiting for a free machine|the machine starts it|opening data set and model/).waitFor(); // before the machine says anything
   await page.locator('.way .now', { hasText: 'running' }).waitFor();
+  await part.getByText(/^for \d+ s$/).waitFor();
   slow.cut();
   await page.getByText('accuracy: 200 of 200 samples').first().waitFor(); // told after the line was cut
+  await page.getByRole('progressbar', { name: 'accuracy: 200 of 200 samples' }).waitFor();
   const words = await page.locator('.log li').allInnerTexts();
   assert.equal(new Set(words.map((text) => text.replace(/^\S+\s/, ''))).size, words.length, 'nothing is heard twice');
   await page.getByRole('button', { name: 'Cancel' }).click();
@@ -207,7 +217,7 @@ test('a token is asked for, and kept for the tab alone', async () => {
 
 const views = () => ({
   catalogue: '/',
-  start: '/start?task=image+classification&model=efficientnet-lite0%401.0.0&framework=torch&scenario=poisson&option.rate=40',
+  start: '/start?task=image+classification&model=efficientnet-lite0%401.0.0&framework=torch&scenario=poisson&option.poisson.rate=40',
   jobs: '/jobs',
   job: `/jobs/${job.id}`,
   runs: '/runs',
@@ -226,6 +236,8 @@ for (const [viewport, colorScheme] of [[kWide, 'light'], [kNarrow, 'dark']]) {
       await settled(page, address.replace(/\?.*/, ''));
       const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(tooWide <= 0, `${name} is ${tooWide} pixels too wide`);
+      const cut = await page.evaluate(() => document.querySelector('nav').scrollWidth - document.querySelector('nav').clientWidth);
+      assert.ok(cut <= 0, `${cut} pixels of the menu are cut off`);
       const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
       const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => `${name}: ${id} at ${nodes.map(({ target }) => target).join(', ')}`);
       assert.deepEqual(serious, []);

@@ -37,12 +37,41 @@ test('a stream of events may be cut anywhere', async () => {
 
 test('a manifest quotes what YAML would read otherwise', async () => {
   const { manifestOf, commandOf } = await partOf('parts/evaluation.ts');
-  const chosen = { models: ['a@1.0.0', 'no', "it's: {x}"], dataset: '', frameworks: ['torch', 'onnxruntime:session'], scenario: 'poisson', options: { rate: '40' }, systems: [], batches: [1, 8], trace: 'none', queries: 100 };
+  const chosen = { models: ['a@1.0.0', 'no', "it's: {x}"], dataset: '', frameworks: ['torch', 'onnxruntime:session'], scenarios: [{ name: 'offline', options: {} }, { name: 'poisson', options: { rate: '40', seed: '' } }], systems: [], batches: [1, 8], trace: 'none', queries: 100 };
   const manifest = manifestOf(chosen);
   assert.match(manifest, /^models: \[a@1\.0\.0, "no", "it's: \{x\}"\]$/m);
   assert.match(manifest, /^frameworks: \[torch, "onnxruntime:session"\]$/m);
-  assert.match(manifest, /^scenarios: \[\{name: poisson, rate: 40\}\]$/m);
-  assert.match(commandOf(chosen, 'http://h:1'), /^d5 eval run a@1\.0\.0 no 'it'\\''s: \{x\}' --framework torch,onnxruntime:session --scenario poisson:rate=40 --batch 1,8 --queries 100 --server http:\/\/h:1$/);
+  assert.match(manifest, /^scenarios: \[offline, \{name: poisson, rate: 40\}\]$/m);
+  assert.match(commandOf(chosen, 'http://h:1'), /^d5 eval run a@1\.0\.0 no 'it'\\''s: \{x\}' --framework torch,onnxruntime:session --scenario offline,poisson:rate=40 --batch 1,8 --queries 100 --server http:\/\/h:1$/);
+});
+
+test('a label is what distinguishes it, and no line is wider than its place', async () => {
+  const { distinguished, wrapped } = await partOf('parts/labels.ts');
+  const names = ['torch, batch 1, threads 2', 'torch, batch 8, threads 2'];
+  assert.deepEqual(distinguished(names), { shared: ['torch', 'threads 2'], own: ['batch 1', 'batch 8'] });
+  assert.deepEqual(distinguished([names[0]]), { shared: [], own: [names[0]] });
+  assert.deepEqual(distinguished([]), { shared: [], own: [] });
+  const measure = (text) => 7 * text.length;
+  for (const text of ['latency p90 · onnxruntime:session, scenario single_stream', 'a', 'x'.repeat(100), '']) {
+    for (const width of [70, 300]) {
+      const lines = wrapped(text, width, measure).split('\n');
+      assert.ok(lines.every((line) => measure(line) <= width), text);
+      assert.equal(lines.join('').replaceAll(' ', ''), text.replaceAll(' ', ''));
+    }
+  }
+  assert.equal(wrapped('one two three', 49, measure), 'one two\nthree');
+});
+
+test('progress is told before the first message, and as a share', async () => {
+  const { progressOf, shareOf, elapsed } = await partOf('parts/progress.ts');
+  assert.equal(progressOf({ number: 0, state: 'queued' }), 'waiting for a free machine');
+  assert.equal(progressOf({ number: 0, state: 'running' }), 'opening data set and model');
+  assert.equal(progressOf({ number: 0, state: 'running', progress: 'accuracy: 50 of 200 samples' }), 'accuracy: 50 of 200 samples');
+  assert.equal(progressOf({ number: 0, state: 'queued', progress: 'of an attempt that was lost' }), 'waiting for a free machine');
+  assert.equal(progressOf({ number: 0, state: 'failed', reason: 'no memory', progress: 'half' }), 'no memory');
+  assert.deepEqual(shareOf('accuracy: 50 of 200 samples'), { done: 50, all: 200 });
+  for (const text of ['', 'opening', '3 of 0 samples', '9 of 3']) assert.equal(shareOf(text), null);
+  assert.deepEqual([0, 59.9, 200, 7500, -3].map(elapsed), ['0 s', '59 s', '3 min 20 s', '2 h 5 min', '0 s']);
 });
 
 test('addresses survive any name', async () => {

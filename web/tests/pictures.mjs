@@ -24,7 +24,7 @@ const traced = (await Promise.all(runs.map(({ id }) => ask(`runs/${id}`)))).find
 const [model] = models;
 const views = {
   catalogue: '/',
-  start: model && `/start?task=${encodeURIComponent(model.task)}&model=${encodeURIComponent(`${model.name}@${model.version}`)}&framework=torch&scenario=poisson&option.rate=40`,
+  start: model && `/start?task=${encodeURIComponent(model.task)}&model=${encodeURIComponent(`${model.name}@${model.version}`)}&framework=torch&scenario=poisson&option.poisson.rate=40`,
   jobs: '/jobs',
   job: jobs.length > 0 && `/jobs/${jobs.at(-1).id}`,
   runs: '/runs',
@@ -34,7 +34,7 @@ const views = {
   history: model && `/history?model=${encodeURIComponent(model.name)}`,
 };
 const browser = await launch();
-for (const [width, height] of [[1280, 900], [375, 800]]) {
+for (const [width, height] of [[1440, 900], [800, 900], [375, 800]]) {
   for (const colorScheme of ['light', 'dark']) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme });
     const page = await context.newPage();

@@ -61,7 +61,8 @@ test('from a task to an answer on two machines, one of which is killed in the mi
   await page.getByRole('table', { name: 'Models on this server' }).locator('tr', { hasText: 'toy' }).getByText('it is opened when it is asked').waitFor();
   await page.getByRole('link', { name: 'Evaluate toy' }).click();
   await page.getByRole('checkbox', { name: 'reference' }).check();
-  await page.getByRole('radio', { name: /^poisson/ }).check(); // eight seconds by the clock, however fast the machine is
+  await page.getByRole('checkbox', { name: 'single stream' }).uncheck();
+  await page.getByRole('checkbox', { name: /^poisson/ }).check(); // eight seconds by the clock, however fast the machine is
   await page.getByLabel('rate', { exact: true }).fill('10');
   await page.getByText('Data set, batches, queries, traces').click();
   await page.getByLabel('Queries', { exact: true }).fill('80');

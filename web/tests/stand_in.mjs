@@ -27,12 +27,13 @@ const kModels = [
 const kCatalogue = {
   models: kModels,
   datasets: [{ name: 'imagenet-sample', version: '1.0.0', summary: '200 photographs of 200 classes', licence: 'various', samples: 200, here: true }],
-  frameworks: [{ name: 'onnxruntime-session', version: '1.0.0', word: 'onnxruntime:session', summary: "ONNX Runtime's own executor" }, { name: 'openvino', word: 'openvino', versions: [] }, { name: 'reference', word: 'reference', versions: ['0.1.0'] }, { name: 'torch', word: 'torch', versions: ['2.13.0'] }],
+  frameworks: [{ name: 'onnxruntime-session', version: '1.0.0', word: 'onnxruntime:session', summary: "ONNX Runtime's own executor" }, { name: 'onnxruntime:session', word: 'onnxruntime:session', versions: ['1.31.1'] }, { name: 'openvino', word: 'openvino', versions: [] }, { name: 'reference', word: 'reference', versions: ['0.1.0'] }, { name: 'torch', word: 'torch', versions: ['2.13.0'] }],
   systems: [{ name: 'small-cloud', version: '1.0.0', summary: 'two cores of a shared machine', cores: 2, memory_bytes: 8 * 2 ** 30, device: 'cpu', price_per_hour: 0.09, currency: 'USD' }],
   scenarios: [
     { name: 'single_stream', summary: 'one query after the other, by LoadGen' },
     { name: 'offline', summary: 'all samples at once, by LoadGen' },
     { name: 'poisson', summary: 'many users who know nothing of each other', options: [{ name: 'rate', default: '', help: 'queries a second' }] },
+    { name: 'recorded', summary: 'queries at the times of a file', options: [{ name: 'file', default: '', help: 'CSV file' }, { name: 'speed', default: '1', help: '' }] },
     { name: 'bursts', summary: 'nobody for long, then many', options: [{ name: 'rate', default: '100', help: 'queries a second' }, { name: 'on', default: '1', help: 's' }, { name: 'off', default: '1', help: 's' }] },
   ],
   tasks: [{ name: 'image classification' }, { name: 'face detection' }],
@@ -84,7 +85,7 @@ function compare(a, b) {
     const ratio = other.value / record.value;
     const sure = record.interval && other.interval;
     return [{
-      subject: record.subject, name: [record.framework, record.conditions.identity.scenario, record.conditions.identity['trace level']].filter(Boolean).join(' · '), metric: record.metric, unit: record.unit, statistic: record.statistic, direction: record.direction,
+      subject: record.subject, name: [record.framework, ...Object.entries(record.conditions.identity).map(([name, value]) => `${name} ${value}`)].join(', '), metric: record.metric, unit: record.unit, statistic: record.statistic, direction: record.direction,
       a: side(record), b: side(other), ratio, ratio_interval: sure ? [other.interval[0] / record.interval[1], other.interval[1] / record.interval[0]] : null,
     }];
   });
@@ -131,7 +132,7 @@ export async function standIn(folder, { step = 40, words = 3, empty = false, por
     const all = ['accuracy: 50 of 200 samples', 'accuracy: 200 of 200 samples', 'single_stream: 100 of 100 queries'];
     if (said === words && words < all.length) return;
     if (part.state === 'queued') [part.state, part.attempt] = ['leased', 1];
-    else if (part.state === 'leased') part.state = 'running';
+    else if (part.state === 'leased') [part.state, part.begun] = ['running', new Date().toISOString()];
     else if (said < all.length) part.progress = all[said++];
     else [part.state, part.run] = ['done', kept.runs.at(part.number ? -2 : -1).id];
     tell(job, part, part.state === 'running' ? (part.progress ?? '') : '');

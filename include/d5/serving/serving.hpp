@@ -14,6 +14,7 @@
 #include "d5/serving/inference/inference_message.hpp"
 #include "d5/serving/inference/inference_models.hpp"
 #include "d5/serving/inference/inference_service.hpp"
+#include "d5/serving/inference/inference_statistics.hpp"
 #include "d5/serving/jobs/agent_facts.hpp"
 #include "d5/serving/jobs/job.hpp"
 #include "d5/serving/jobs/job_queue.hpp"

@@ -3,8 +3,10 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <ranges>
+#include <utility>
 
 #include "core/files/sha256.hpp"
 #include "d5/core/entries/framework.hpp"
@@ -22,25 +24,53 @@ namespace {
 
 constexpr int kPollMilliseconds = 1000;
 
-/// Versions by name of all frameworks that can be loaded and work, as a child found them. If a
-/// framework ends the child, only d5's own is left, which is linked in.
-std::map<std::string, std::string> framework_versions(const std::string& program) {
-  detail::ChildProcess child({program, "list", "frameworks", "--format", "json", "--quiet"}, {});
-  while (!child.has_ended()) {
+/// A list of the program's, as a child prints it: it loads all frameworks.
+class PrintedList {
+ public:
+  PrintedList(const std::string& program, const char* kind)
+      : child_({program, "list", kind, "--format", "json", "--quiet"}, {}) {}
+  /// The rows; none if the child ended otherwise.
+  [[nodiscard]] std::vector<nlohmann::json> rows();
+
+ private:
+  detail::ChildProcess child_;
+};
+
+std::vector<nlohmann::json> PrintedList::rows() {
+  while (!child_.has_ended()) {
     std::vector<pollfd> waiting;
-    for (const int descriptor : child.descriptors()) waiting.push_back({descriptor, POLLIN, 0});
+    for (const int descriptor : child_.descriptors()) waiting.push_back({descriptor, POLLIN, 0});
     (void)::poll(waiting.data(), waiting.size(), kPollMilliseconds);
-    (void)child.listen();
+    (void)child_.listen();
   }
-  std::map<std::string, std::string> versions = {{"reference", D5_VERSION}};
-  const auto rows = nlohmann::json::parse(child.all_output(), nullptr, /*allow_exceptions=*/false);
-  if (child.exit_status() != 0 || !rows.is_array()) return versions;
-  for (const auto& row : rows) {
-    if (!row.is_object()) continue;
-    const bool answers = row.value("operators", "") != "0" || row.value("executors", "") != "0";
-    if (answers) versions[row.value("framework", "")] = row.value("version", "");
+  const auto all = nlohmann::json::parse(child_.all_output(), nullptr, /*allow_exceptions=*/false);
+  std::vector<nlohmann::json> rows;
+  if (child_.exit_status() != 0 || !all.is_array()) return rows;
+  std::ranges::copy_if(all, std::back_inserter(rows),
+                       [](const auto& row) { return row.is_object(); });
+  return rows;
+}
+
+/// All frameworks that can be loaded and run models, by name, as children found them. If a
+/// framework ends a child, only d5's own is left, which is linked in.
+std::map<std::string, AgentFacts::Framework> working_frameworks(const std::string& program) {
+  PrintedList frameworks(program, "frameworks"), executors(program, "executors");  // at once
+  std::map<std::string, AgentFacts::Framework> working;
+  for (const auto& row : frameworks.rows()) {
+    const bool has_operators = row.value("operators", "") != "0";
+    if (!has_operators && row.value("executors", "") == "0") continue;
+    const std::string name = row.value("framework", "");
+    working[name].version = row.value("version", "");
+    if (has_operators) working[name].words.push_back(name);
   }
-  return versions;
+  for (const auto& row : executors.rows()) {
+    const std::string word = row.value("name", "");
+    const auto place = working.find(word.substr(0, word.find(':')));
+    if (place != working.end()) place->second.words.push_back(word);
+  }
+  working.try_emplace("reference",
+                      AgentFacts::Framework{.version = D5_VERSION, .words = {"reference"}});
+  return working;
 }
 
 std::vector<std::string> frameworks_in_list(const std::string& text) {
@@ -87,11 +117,12 @@ AgentFacts own_facts(const std::string& program, const std::string& name,
   facts.devices.emplace("cpu", machine.cpu);
   const std::vector<std::string> words = frameworks_in_list(offered);
   const auto known = frameworks();  // d5's own is missing until something uses it
-  for (const auto& [name, version] : framework_versions(program)) {
+  for (auto& [name, framework] : working_frameworks(program)) {
     if (offered != "all" && std::ranges::find(words, name) == words.end()) continue;
     const auto place = std::ranges::find(known, name, &FrameworkInfo::name);
     const bool is_file = place != known.end() && !place->path.empty();
-    facts.frameworks[name] = {version, is_file ? detail::sha256_of_file(place->path) : ""};
+    if (is_file) framework.sha256 = detail::sha256_of_file(place->path);
+    facts.frameworks[name] = std::move(framework);
   }
   return facts;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +25,10 @@ class Router final : public HttpHandler {
   Router(ServingContext& context, std::optional<std::string> token_file);
 
   [[nodiscard]] std::optional<HttpResponse> refuse(HttpRequest& head) override;
+  [[nodiscard]] std::size_t most_body_bytes(const HttpRequest& head, std::size_t usual) override;
   [[nodiscard]] HttpResponse answer(const HttpRequest& request) override;
+  /// Below /v2 an error is the Open Inference Protocol's: {"error": "..."}, and none is a 422.
+  [[nodiscard]] HttpResponse error_form(const HttpRequest& head, HttpResponse problem) override;
 
  private:
   struct Path {
@@ -32,6 +36,8 @@ class Router final : public HttpHandler {
     std::vector<std::pair<std::string, const RouteEntry*>> methods;
   };
   [[nodiscard]] const Path* find(const HttpRequest& request) const;
+  /// The route of a request; null if there is none.
+  [[nodiscard]] const RouteEntry* route_of(const HttpRequest& request) const;
   [[nodiscard]] std::optional<HttpResponse> refuse_role(HttpRequest& head,
                                                         const RouteEntry& route) const;
 
@@ -178,18 +184,41 @@ std::optional<HttpResponse> Router::refuse(HttpRequest& head) {
   return refuse_role(head, *route->second);
 }
 
-HttpResponse Router::answer(const HttpRequest& request) {
+const RouteEntry* Router::route_of(const HttpRequest& request) const {
   const Path* path = find(request);
   const std::string method = method_of(request);
   for (const auto& [name, route] : path ? path->methods : Methods()) {
-    if (name != method) continue;
-    try {
-      return route->answer(request, context_);
-    } catch (const NotFound& error) {  // a name in the body or the query is unknown, not the path
-      return HttpResponse::problem(request.parameters.empty() ? 422 : 404, error.what());
-    }
+    if (name == method) return route;
   }
-  return HttpResponse::problem(404, "there is nothing here");
+  return nullptr;
+}
+
+std::size_t Router::most_body_bytes(const HttpRequest& head, std::size_t usual) {
+  const RouteEntry* route = route_of(head);
+  return route && route->most_body_bytes ? route->most_body_bytes(head, context_, usual) : usual;
+}
+
+HttpResponse Router::answer(const HttpRequest& request) {
+  const RouteEntry* route = route_of(request);
+  if (!route) return HttpResponse::problem(404, "there is nothing here");
+  try {
+    return route->answer(request, context_);
+  } catch (const NotFound& error) {  // a name in the body or the query is unknown, not the path
+    return HttpResponse::problem(request.parameters.empty() ? 422 : 404, error.what());
+  }
+}
+
+HttpResponse Router::error_form(const HttpRequest& head, HttpResponse problem) {
+  using nlohmann::json;
+  if (head.path != "/v2" && !head.path.starts_with("/v2/")) return problem;
+  const json told = json::parse(problem.body, nullptr, /*allow_exceptions=*/false);
+  if (!told.is_object() || !told.contains("detail")) return problem;
+  const int status = problem.status == 422 ? 400 : problem.status;
+  HttpResponse error = HttpResponse::json(json{{"error", told["detail"]}}.dump(), status);
+  for (const auto& [name, value] : problem.headers.lines()) {
+    if (name != "Content-Type") error.headers.add(name, value);
+  }
+  return error;
 }
 
 }  // namespace

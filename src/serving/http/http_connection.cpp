@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <utility>
 
 #include "d5/core/clocks/clock.hpp"
 #include "d5/core/entries/option.hpp"
@@ -19,11 +20,14 @@ namespace {
 /// Drains input for a while: closing a connection with unread bytes resets it, and loses what was
 /// sent before.
 void drain(ByteStream& stream) {
-  constexpr double kSeconds = 1;
-  constexpr int kMostReads = 1024;
+  constexpr double kSeconds = 5;
+  constexpr std::size_t kMostBytes = std::size_t{128} << 20;
   std::array<char, std::size_t{16} << 10> room{};
   const double deadline = now_seconds() + kSeconds;
-  for (int i = 0; i < kMostReads && stream.read(room, deadline) > 0; ++i) {
+  for (std::size_t bytes = 0; bytes < kMostBytes;) {
+    const std::size_t count = stream.read(room, deadline);
+    if (count == 0) return;
+    bytes += count;
   }
 }
 
@@ -68,12 +72,12 @@ class Exchange {
   bool run(bool first) {
     if (const auto end = parser_.read_head(first)) return finish(*end);
     std::optional<HttpResponse> refusal = guarded([&]() -> std::optional<HttpResponse> {
-      request_ = parser_.request();
+      parser_.read_request(request_);
       return refuse();
     });
     if (refusal) {
       const bool goes_on = parser_.keeps_alive() && !parser_.has_body();
-      if (!send(*refusal, goes_on)) return false;
+      if (!send(std::move(*refusal), goes_on)) return false;
       if (!goes_on) drain(stream_);
       return goes_on;
     }
@@ -81,9 +85,9 @@ class Exchange {
         !stream_.write("HTTP/1.1 100 Continue\r\n\r\n", context_.options.send_seconds)) {
       return false;
     }
-    if (const auto end = parser_.read_body(request_.body)) return finish(*end);
-    const HttpResponse answer = guarded([&] { return context_.handler.answer(request_); });
-    return send(answer, parser_.keeps_alive() && !context_.stop.stop_requested());
+    if (const auto end = parser_.read_body(request_.body, most_body_bytes_)) return finish(*end);
+    HttpResponse answer = guarded([&] { return context_.handler.answer(request_); });
+    return send(std::move(answer), parser_.keeps_alive() && !context_.stop.stop_requested());
   }
 
  private:
@@ -99,7 +103,28 @@ class Exchange {
       return HttpResponse::problem(421, fmt::format("this server is not '{}'; {} tells it a name",
                                                     printable(host), option_word("name")));
     }
-    return context_.handler.refuse(request_);
+    if (auto refusal = context_.handler.refuse(request_)) return refusal;
+    return refuse_body();
+  }
+
+  std::optional<HttpResponse> refuse_body() {
+    most_body_bytes_ = context_.options.most_body_bytes;
+    const auto length = parser_.body_bytes();
+    if (length == 0) return {};
+    const std::string encoding = request_.headers.at("content-encoding");
+    if (!encoding.empty() && small_letters(encoding) != "identity") {
+      auto refusal = HttpResponse::problem(
+          415, fmt::format("the body's Content-Encoding is '{}', expected identity: send it as it "
+                           "is",
+                           printable(encoding)));
+      refusal.headers.add("Accept-Encoding", "identity");
+      return refusal;
+    }
+    if (length && *length <= most_body_bytes_) return {};
+    most_body_bytes_ = context_.handler.most_body_bytes(request_, most_body_bytes_);
+    if (!length || *length <= most_body_bytes_) return {};
+    return HttpResponse::problem(413, fmt::format("the body is {} bytes long, at most {} are taken",
+                                                  *length, most_body_bytes_));
   }
 
   bool finish(const RequestParser::End& end) {
@@ -107,7 +132,11 @@ class Exchange {
     return false;
   }
 
-  bool send(const HttpResponse& response, bool goes_on) {
+  bool send(HttpResponse response, bool goes_on) {
+    constexpr int kFirstError = 400;
+    if (response.status >= kFirstError) {
+      response = context_.handler.error_form(request_, std::move(response));
+    }
     ResponseForm form;
     if (request_.method == "HEAD") form.body = ResponseForm::Body::left_out;
     if (!parser_.knows_chunks()) form.stream = ResponseForm::Stream::plain;
@@ -123,6 +152,7 @@ class Exchange {
   RequestParser& parser_;
   const ConnectionContext& context_;
   HttpRequest request_;
+  std::size_t most_body_bytes_ = 0;
 };
 
 }  // namespace

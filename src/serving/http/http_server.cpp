@@ -98,6 +98,9 @@ std::set<std::string> own_names(const HttpServerOptions& options) {
 
 }  // namespace
 
+std::size_t HttpHandler::most_body_bytes(const HttpRequest&, std::size_t usual) { return usual; }
+HttpResponse HttpHandler::error_form(const HttpRequest&, HttpResponse problem) { return problem; }
+
 bool is_loopback(const std::string& host) {
   if (host == "localhost" || host == "::1") return true;
   in_addr four{};
@@ -213,6 +216,7 @@ class HttpServer::Listening {
     }
     ::shutdown(one.socket.get(), SHUT_RDWR);
     const std::scoped_lock lock(mutex_);
+    one.socket.close();  // else a client that still sends would wait for its room
     one.done = true;
     ended_.notify_all();
   }

@@ -22,7 +22,8 @@ class RequestParser::Message {
  public:
   explicit Message(const HttpServerOptions& limits) {
     parser.header_limit(std::uint32_t(limits.most_head_bytes));
-    parser.body_limit(limits.most_body_bytes);
+    // Which body is too long the address says, once the head is there.
+    parser.body_limit(std::numeric_limits<std::uint64_t>::max());
     parser.eager(false);
   }
   /// Parses as much as possible, and removes it from `pending`.
@@ -48,9 +49,6 @@ RequestParser::End refused(int status, std::string_view detail) {
 RequestParser::End refused(const beast::error_code& error, const HttpServerOptions& limits) {
   if (error == http::error::header_limit) {
     return refused(431, fmt::format("the head is longer than {} bytes", limits.most_head_bytes));
-  }
-  if (error == http::error::body_limit) {
-    return refused(413, fmt::format("the body is longer than {} bytes", limits.most_body_bytes));
   }
   return refused(400, "this is not HTTP/1.1: " + error.message());
 }
@@ -87,15 +85,14 @@ std::optional<RequestParser::End> RequestParser::read_head(bool first) {
   }
 }
 
-HttpRequest RequestParser::request() const {
+void RequestParser::read_request(HttpRequest& request) const {
   const auto& head = message_->parser.get();
-  HttpRequest request;
   request.method = own_text(head.method_string());
   for (const auto& field : head) {
     request.headers.add(own_text(field.name_string()), own_text(field.value()));
   }
+  request.path = own_text(head.target());
   read_target(own_text(head.target()), request);
-  return request;
 }
 
 bool RequestParser::keeps_alive() const { return message_->parser.get().keep_alive(); }
@@ -105,24 +102,32 @@ bool RequestParser::knows_chunks() const {
   return message_->parser.get().version() >= kVersion;
 }
 
-bool RequestParser::has_body() const {
+bool RequestParser::has_body() const { return body_bytes() != 0; }
+
+std::optional<std::uint64_t> RequestParser::body_bytes() const {
+  if (message_->parser.chunked()) return {};
   const auto length = message_->parser.content_length();
-  return message_->parser.chunked() || (length && *length > 0);
+  return length ? *length : 0;
 }
 
 bool RequestParser::expects_continue() const {
   return has_body() && beast::iequals(message_->parser.get()[http::field::expect], "100-continue");
 }
 
-std::optional<RequestParser::End> RequestParser::read_body(std::string& body) {
+std::optional<RequestParser::End> RequestParser::read_body(std::string& body, std::size_t most) {
   constexpr std::size_t kMostUnparsed = std::size_t{64} << 10;  // a chunk's head, a trailer
   auto& parser = message_->parser;
   parser.eager(true);
+  parser.body_limit(most);
   const double deadline = now_seconds() + limits_.body_seconds;
   while (!parser.is_done()) {
     const std::size_t before = pending_.size();
     if (before > 0) {
-      if (const auto error = message_->put(pending_)) return refused(error, limits_);
+      const auto error = message_->put(pending_);
+      if (error == http::error::body_limit) {
+        return refused(413, fmt::format("the body is longer than {} bytes", most));
+      }
+      if (error) return refused(error, limits_);
       if (parser.is_done()) break;
       if (pending_.size() > kMostUnparsed) return refused(400, "a chunk's head does not end");
       if (!pending_.empty() && pending_.size() < before) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,15 +26,18 @@ class RequestParser {
   };
   /// Reads the next head; `first`: it is the connection's first.
   [[nodiscard]] std::optional<End> read_head(bool first);
-  /// The request of the head, without its body. Throws: FormatError for an invalid address.
-  [[nodiscard]] HttpRequest request() const;
+  /// Reads the head into `request`, whose path is the whole address if that is invalid.
+  /// Throws: FormatError for an invalid address.
+  void read_request(HttpRequest& request) const;
   [[nodiscard]] bool keeps_alive() const;
   [[nodiscard]] bool knows_chunks() const;  ///< HTTP/1.0 does not
   [[nodiscard]] bool has_body() const;
+  /// The body's length; nullopt if its end shows it (chunks).
+  [[nodiscard]] std::optional<std::uint64_t> body_bytes() const;
   /// Whether the client waits for "100 Continue" before it sends its body.
   [[nodiscard]] bool expects_continue() const;
-  /// Returns nullopt if all of it is in `body`.
-  [[nodiscard]] std::optional<End> read_body(std::string& body);
+  /// Returns nullopt if all of it is in `body`; `most`: the largest number of bytes.
+  [[nodiscard]] std::optional<End> read_body(std::string& body, std::size_t most);
 
  private:
   class Message;

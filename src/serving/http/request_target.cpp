@@ -59,11 +59,12 @@ void read_target(std::string_view target, HttpRequest& request) {
   if (!target.starts_with('/')) fail_target(target, "one that begins with /");
   const std::size_t question = target.find('?');
   const std::string_view path = target.substr(0, question);
-  request.path.clear();
+  std::string plain;
   split(path.substr(1), '/', [&](std::string_view part) {
     request.segments.push_back(decoded(part, Plus::itself));
-    request.path += "/" + request.segments.back();
+    plain += "/" + request.segments.back();
   });
+  request.path = plain;
   if (question == target.npos) return;
   split(target.substr(question + 1), '&', [&](std::string_view pair) {
     if (pair.empty()) return;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "d5/core/errors/error.hpp"
+#include "serving/inference/model_description.hpp"
 #include "serving/inference/raw_tensor.hpp"
 
 namespace d5::detail {
@@ -121,13 +122,61 @@ void fill_info(inference::ModelMetadataResponse::TensorMetadata& message,
   for (const std::int64_t size : info.shape) message.add_shape(size);
 }
 
+template <class Tensors>
+void fill_config(Tensors& messages, const std::vector<InferenceTensorInfo>& tensors) {
+  for (const InferenceTensorInfo& tensor : tensors) {
+    auto& message = *messages.Add();
+    inference::DataType type = inference::TYPE_INVALID;
+    (void)inference::DataType_Parse(config_type_of(tensor.type), &type);
+    message.set_name(tensor.name);
+    message.set_data_type(type);
+    for (const std::int64_t size : tensor.shape) message.add_dims(size);
+  }
+}
+
+void fill_duration(inference::StatisticDuration& message, const CountedDuration& duration) {
+  message.set_count(std::uint64_t(duration.count));
+  message.set_ns(std::uint64_t(duration.ns));
+}
+
+/// Throws: ValueError for a parameter that is not `known`.
+template <class Parameters>
+void expect_parameters(const std::string& who, const Parameters& given, std::string_view known) {
+  for (const auto& [name, value] : given) {
+    if (name == known) continue;
+    throw ValueError(fmt::format("parameter of {} '{}' is unknown; known: {}", who, printable(name),
+                                 known.empty() ? "none" : known));
+  }
+}
+
+std::int64_t class_count(const std::string& who, const inference::InferParameter& value) {
+  if (value.parameter_choice_case() == inference::InferParameter::kInt64Param) {
+    return value.int64_param();
+  }
+  throw ValueError(who + ": parameter 'classification' is no int64");
+}
+
 }  // namespace
 
 InferenceRequest request_of(const inference::ModelInferRequest& message) {
   InferenceRequest request{
       .model = message.model_name(), .version = message.model_version(), .id = message.id()};
   request.inputs = tensors_of("input", message.inputs(), message.raw_input_contents());
-  for (const auto& output : message.outputs()) request.outputs.push_back(output.name());
+  expect_parameters("request", message.parameters(), "");
+  for (const auto& input : message.inputs()) {
+    expect_parameters(who_of("input", input.name()), input.parameters(), "");
+  }
+  constexpr const char* kClasses = "classification";
+  for (const auto& output : message.outputs()) {
+    const std::string who = who_of("output", output.name());
+    expect_parameters(who, output.parameters(), kClasses);
+    request.outputs.push_back(output.name());
+    const auto classes = output.parameters().find(kClasses);
+    if (classes == output.parameters().end()) continue;
+    if (const auto count = class_count(who, classes->second); count != 0) {
+      request.classes[output.name()] = count;
+    }
+  }
   return request;
 }
 
@@ -175,6 +224,45 @@ void fill(inference::ModelMetadataResponse& message, const InferenceModelInfo& m
   message.set_platform(model.platform);
   for (const auto& input : model.inputs) fill_info(*message.add_inputs(), input);
   for (const auto& output : model.outputs) fill_info(*message.add_outputs(), output);
+}
+
+void fill(inference::ModelConfig& message, const InferenceModelConfig& config) {
+  message.set_name(config.info.name);
+  message.set_platform(config.info.platform);
+  message.set_backend(config.backend);
+  message.mutable_version_policy()->mutable_latest()->set_num_versions(1);
+  message.set_max_batch_size(std::int32_t(config.largest_batch));
+  fill_config(*message.mutable_input(), config.info.inputs);
+  fill_config(*message.mutable_output(), config.info.outputs);
+  auto& group = *message.add_instance_group();
+  group.set_name(config.info.name + "_0");
+  group.set_count(config.instances);
+  if (config.largest_batch <= 1) return;
+  auto& batching = *message.mutable_dynamic_batching();
+  batching.add_preferred_batch_size(std::int32_t(config.largest_batch));
+  batching.set_max_queue_delay_microseconds(std::uint64_t(config.longest_wait * 1e6 + 0.5));
+}
+
+void fill(inference::ModelStatistics& message, const InferenceModelStatistics& model) {
+  message.set_name(model.name);
+  message.set_version(model.version);
+  message.set_last_inference(std::uint64_t(model.last_inference));
+  message.set_inference_count(std::uint64_t(model.samples));
+  message.set_execution_count(std::uint64_t(model.executions));
+  auto& all = *message.mutable_inference_stats();
+  fill_duration(*all.mutable_success(), model.success);
+  fill_duration(*all.mutable_fail(), model.fail);
+  fill_duration(*all.mutable_queue(), model.queue);
+  fill_duration(*all.mutable_compute_input(), model.compute_input);
+  fill_duration(*all.mutable_compute_infer(), model.compute_infer);
+  fill_duration(*all.mutable_compute_output(), model.compute_output);
+  for (const InferenceBatchStatistics& batch : model.batches) {
+    auto& one = *message.add_batch_stats();
+    one.set_batch_size(std::uint64_t(batch.samples));
+    fill_duration(*one.mutable_compute_input(), batch.compute_input);
+    fill_duration(*one.mutable_compute_infer(), batch.compute_infer);
+    fill_duration(*one.mutable_compute_output(), batch.compute_output);
+  }
 }
 
 }  // namespace d5::detail

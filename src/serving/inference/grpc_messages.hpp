@@ -2,6 +2,7 @@
 #pragma once
 
 #include "d5/serving/inference/inference_message.hpp"
+#include "d5/serving/inference/inference_statistics.hpp"
 #include "serving/inference/open_inference.pb.h"
 
 namespace d5::detail {
@@ -15,5 +16,7 @@ namespace d5::detail {
 void fill(inference::ModelInferRequest& message, const InferenceRequest& request);
 void fill(inference::ModelInferResponse& message, const InferenceResponse& response);
 void fill(inference::ModelMetadataResponse& message, const InferenceModelInfo& model);
+void fill(inference::ModelConfig& message, const InferenceModelConfig& config);
+void fill(inference::ModelStatistics& message, const InferenceModelStatistics& model);
 
 }  // namespace d5::detail

@@ -100,6 +100,24 @@ class InferenceServing final : public inference::GRPCInferenceService::Service,
     return allowed(*context, ServingRole::run,
                    [&] { fill(*response, models_.model(request->name(), request->version())); });
   }
+  grpc::Status ModelConfig(grpc::ServerContext* context,
+                           const inference::ModelConfigRequest* request,
+                           inference::ModelConfigResponse* response) override {
+    return allowed(*context, ServingRole::run, [&] {
+      fill(*response->mutable_config(), models_.config(request->name(), request->version()));
+    });
+  }
+  grpc::Status ModelStatistics(grpc::ServerContext* context,
+                               const inference::ModelStatisticsRequest* request,
+                               inference::ModelStatisticsResponse* response) override {
+    return allowed(*context, ServingRole::view, [&] {
+      const std::vector<InferenceModelStatistics> all =
+          request->name().empty()
+              ? models_.statistics()
+              : std::vector{models_.statistics(request->name(), request->version())};
+      for (const auto& model : all) fill(*response->add_model_stats(), model);
+    });
+  }
   grpc::Status RepositoryIndex(grpc::ServerContext* context,
                                const inference::RepositoryIndexRequest* request,
                                inference::RepositoryIndexResponse* response) override {
@@ -116,8 +134,14 @@ class InferenceServing final : public inference::GRPCInferenceService::Service,
   }
   grpc::Status ModelInfer(grpc::ServerContext* context, const inference::ModelInferRequest* request,
                           inference::ModelInferResponse* response) override {
-    return allowed(*context, ServingRole::run,
-                   [&] { fill(*response, models_.infer(request_of(*request))); });
+    return allowed(*context, ServingRole::run, [&] {
+      (void)models_.model(request->model_name(), request->model_version());
+      try {
+        fill(*response, models_.infer(request_of(*request)));
+      } catch (const NotFound& error) {  // a name in the message is unknown, not the model
+        throw ValueError(error.what());
+      }
+    });
   }
 
  private:

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/parsing/json_depth.hpp"
+#include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
 #include "serving/inference/json_data.hpp"
 #include "serving/inference/raw_tensor.hpp"
@@ -18,6 +20,17 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostTensors = 1024;
+
+/// Throws: FormatError, with the nearest known name.
+void expect_one_of(const char* kind, const std::string& who, const std::string& name,
+                   const std::vector<std::string>& known) {
+  if (std::ranges::find(known, name) != known.end()) return;
+  try {
+    throw_unknown_name(fmt::format("{} of {}", kind, who), name, known);
+  } catch (const NotFound& error) {  // the request is wrong, not its address
+    throw FormatError(error.what());
+  }
+}
 
 /// The JSON of a body, and the remaining bytes behind it.
 class BodyReader {
@@ -45,6 +58,10 @@ class BodyReader {
     if (!found->is_string()) fail(fmt::format("'{}' is no text", name));
     return found->get<std::string>();
   }
+  /// "input 'image'"
+  [[nodiscard]] std::string named(const json& object, const char* kind) const {
+    return fmt::format("{} '{}'", kind, printable(text(object, "name")));
+  }
   /// The objects in an array.
   [[nodiscard]] std::vector<const json*> objects(const char* name, bool required) const {
     std::vector<const json*> result;
@@ -68,6 +85,28 @@ class BodyReader {
     if (!value) return otherwise;
     if (!value->is_boolean()) fail(fmt::format("parameter '{}' is no bool", name));
     return value->get<bool>();
+  }
+  /// An optional whole number among an object's parameters; 0: none.
+  [[nodiscard]] std::int64_t count(const json& object, const char* name) const {
+    const json* value = parameter(object, name);
+    if (!value) return 0;
+    const bool fits = value->is_number_unsigned()
+                          ? std::in_range<std::int64_t>(value->get<std::uint64_t>())
+                          : value->is_number_integer();
+    if (!fits) fail(fmt::format("parameter '{}' is no whole number", name));
+    return value->get<std::int64_t>();
+  }
+  /// Throws: FormatError for members or parameters of an object that d5 does not know.
+  void expect_known(const json& object, const std::string& who,
+                    const std::vector<std::string>& members,
+                    const std::vector<std::string>& parameters) const {
+    for (const auto& [name, value] : object.items()) expect_one_of("member", who, name, members);
+    const auto given = object.find("parameters");
+    if (given == object.end()) return;
+    if (!given->is_object()) fail(who + ": 'parameters' is no object");
+    for (const auto& [name, value] : given->items()) {
+      expect_one_of("parameter", who, name, parameters);
+    }
   }
   [[nodiscard]] InferenceTensor tensor(const json& object, const char* kind);
   void expect_end() const {
@@ -104,7 +143,7 @@ class BodyReader {
 InferenceTensor BodyReader::tensor(const json& object, const char* kind) {
   InferenceTensor result;
   result.name = text(object, "name");
-  const std::string who = fmt::format("{} '{}'", kind, printable(result.name));
+  const std::string who = named(object, kind);
   const DType dtype = inference_dtype(text(object, "datatype"));
   const Shape sizes = shape(object, who);
   const auto data = object.find("data");
@@ -163,14 +202,24 @@ bool BinaryWishes::wanted(const std::string& output) const {
 InferenceRequest read_request(std::string_view body, std::size_t head, BinaryWishes& wishes) {
   BodyReader reader(body, head, "request");
   InferenceRequest request;
+  reader.expect_known(reader.root(), "request",
+                      {"id", "inputs", "model_name", "model_version", "outputs", "parameters"},
+                      {"binary_data_output"});
   request.id = reader.text(reader.root(), "id");
   for (const json* input : reader.objects("inputs", true)) {
+    reader.expect_known(*input, reader.named(*input, "input"),
+                        {"data", "datatype", "name", "parameters", "shape"}, {"binary_data_size"});
     request.inputs.push_back(reader.tensor(*input, "input"));
   }
   reader.expect_end();
   wishes.by_default = reader.flag(reader.root(), "binary_data_output", false);
   for (const json* output : reader.objects("outputs", false)) {
     const std::string name = reader.text(*output, "name");
+    reader.expect_known(*output, reader.named(*output, "output"), {"name", "parameters"},
+                        {"binary_data", "classification"});
+    if (const std::int64_t classes = reader.count(*output, "classification"); classes != 0) {
+      request.classes[name] = classes;
+    }
     wishes.of[name] = reader.flag(*output, "binary_data", wishes.by_default);
     request.outputs.push_back(name);
   }

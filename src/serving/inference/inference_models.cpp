@@ -48,6 +48,13 @@ Model open_word(const std::string& word, const InferenceOptions& options) {
       name, "1", ModelAssets{.model = name, .network = word}, options);
 }
 
+/// Any version does if none is asked. Throws: NotFound.
+void expect_version(const std::string& name, const std::string& version,
+                    const std::vector<std::string>& versions) {
+  if (version.empty() || std::ranges::find(versions, version) != versions.end()) return;
+  throw_unknown_name(fmt::format("version of model '{}'", printable(name)), version, versions);
+}
+
 }  // namespace
 
 /// The models that are open, or are being opened by their first request.
@@ -91,11 +98,29 @@ class InferenceModels::Opened {
 
   Model at(const std::string& name, const std::string& version) {
     Model model = find_or_open(name);
-    const auto& versions = model->info().versions;
-    if (!version.empty() && std::ranges::find(versions, version) == versions.end()) {
-      throw_unknown_name(fmt::format("version of model '{}'", printable(name)), version, versions);
-    }
+    expect_version(name, version, model->info().versions);
     return model;
+  }
+
+  std::vector<InferenceModelStatistics> statistics() {
+    std::vector<InferenceModelStatistics> all;
+    for (const std::string& name : names()) {
+      if (const Model model = opened(name)) all.push_back(model->statistics());
+    }
+    return all;
+  }
+  InferenceModelStatistics statistics(const std::string& name, const std::string& version) {
+    if (const Model model = opened(name)) {
+      expect_version(name, version, model->info().versions);
+      return model->statistics();
+    }
+    if (!options_.catalogue || !is_carried(name)) throw_unknown_name("model", name, names());
+    const std::string only = find_manifest<ModelManifest>(name).manifest.version;
+    expect_version(name, version, {only});
+    InferenceModelStatistics none;
+    none.name = name;
+    none.version = only;
+    return none;
   }
 
  private:
@@ -153,11 +178,27 @@ std::vector<std::string> InferenceModels::names() const { return opened_->names(
 std::vector<InferenceModelState> InferenceModels::states() const { return opened_->states(); }
 
 InferenceServerInfo InferenceModels::server() const {
-  return {.name = "d5", .version = D5_VERSION, .extensions = {"binary_tensor_data"}};
+  return {
+      .name = "d5",
+      .version = D5_VERSION,
+      .extensions = {"binary_tensor_data", "classification", "model_configuration", "statistics"}};
 }
 
 InferenceModelInfo InferenceModels::model(const std::string& name, const std::string& version) {
   return opened_->at(name, version)->info();
+}
+
+InferenceModelConfig InferenceModels::config(const std::string& name, const std::string& version) {
+  return opened_->at(name, version)->config();
+}
+
+std::vector<InferenceModelStatistics> InferenceModels::statistics() const {
+  return opened_->statistics();
+}
+
+InferenceModelStatistics InferenceModels::statistics(const std::string& name,
+                                                     const std::string& version) const {
+  return opened_->statistics(name, version);
 }
 
 std::string InferenceModels::why_not_ready(const std::string& name, const std::string& version) {

@@ -2,6 +2,7 @@
 #include "serving/inference/model_description.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <variant>
@@ -60,6 +61,54 @@ std::vector<std::string> names_of(const std::vector<InferenceTensorInfo>& tensor
   return names;
 }
 
+/// Throws: NotFound for an unknown input; TypeError, ShapeError.
+void expect_input(const InferenceModelInfo& model, const InferenceTensor& input) {
+  const std::string who = fmt::format("model '{}'", printable(model.name));
+  const auto info = std::ranges::find(model.inputs, input.name, &InferenceTensorInfo::name);
+  if (info == model.inputs.end()) {
+    throw_unknown_name("input of " + who, input.name, names_of(model.inputs));
+  }
+  const std::string_view type = inference_type_of(input.tensor.dtype());
+  if (type != info->type) {
+    throw TypeError(fmt::format("{}: input '{}' is {}, expected {}", who, printable(input.name),
+                                type, info->type));
+  }
+  const bool fits = std::ranges::equal(
+      info->shape, input.tensor.shape(),
+      [](std::int64_t told, std::int64_t size) { return told == kAny || told == size; });
+  if (!fits) {
+    throw ShapeError(fmt::format("{}: input '{}' is {}, expected {}", who, printable(input.name),
+                                 to_string(input.tensor.shape()), to_string(Shape(info->shape))));
+  }
+}
+
+/// Samples in each input. Throws: ShapeError; NotFound for a missing input.
+std::int64_t samples_of(const InferenceModelInfo& model, const ValueMap& inputs) {
+  const std::string who = fmt::format("model '{}'", printable(model.name));
+  std::int64_t samples = 0;
+  for (const InferenceTensorInfo& info : model.inputs) {
+    const auto input = inputs.find(info.name);
+    if (input == inputs.end()) {
+      throw NotFound(fmt::format("{}: input '{}' is missing, expected {}", who,
+                                 printable(info.name), fmt::join(names_of(model.inputs), ", ")));
+    }
+    const Shape& shape = input->second.tensor().shape();
+    const std::int64_t here = shape[0];
+    // What was sent bounds the number of samples that hold something, and no other.
+    if (here > 0 && shape.elements() == 0) {
+      throw ShapeError(fmt::format("{}: input '{}' is {}, expected samples with elements", who,
+                                   printable(info.name), to_string(shape)));
+    }
+    if (here == 0 || (samples > 0 && here != samples)) {
+      throw ShapeError(fmt::format("{}: input '{}' has {} samples, expected {}", who,
+                                   printable(info.name), here,
+                                   samples > 0 ? fmt::to_string(samples) : "1 or more"));
+    }
+    samples = here;
+  }
+  return samples;
+}
+
 }  // namespace
 
 InferenceModelInfo described_model(const Network& network, const std::string& framework) {
@@ -90,49 +139,39 @@ std::int64_t fixed_batch(const InferenceModelInfo& model) {
   return fixed;
 }
 
-void expect_input(const InferenceModelInfo& model, const InferenceTensor& input) {
-  const std::string who = fmt::format("model '{}'", printable(model.name));
-  const auto info = std::ranges::find(model.inputs, input.name, &InferenceTensorInfo::name);
-  if (info == model.inputs.end()) {
-    throw_unknown_name("input of " + who, input.name, names_of(model.inputs));
-  }
-  const std::string_view type = inference_type_of(input.tensor.dtype());
-  if (type != info->type) {
-    throw TypeError(fmt::format("{}: input '{}' is {}, expected {}", who, printable(input.name),
-                                type, info->type));
-  }
-  const bool fits = std::ranges::equal(
-      info->shape, input.tensor.shape(),
-      [](std::int64_t told, std::int64_t size) { return told == kAny || told == size; });
-  if (!fits) {
-    throw ShapeError(fmt::format("{}: input '{}' is {}, expected {}", who, printable(input.name),
-                                 to_string(input.tensor.shape()), to_string(Shape(info->shape))));
+std::string config_type_of(const std::string& type) {
+  if (type.empty()) return "TYPE_INVALID";  // only running shows it
+  return type == "BYTES" ? "TYPE_STRING" : "TYPE_" + type;
+}
+
+void leave_out_sample(InferenceModelInfo& model) {
+  for (auto* tensors : {&model.inputs, &model.outputs}) {
+    for (InferenceTensorInfo& tensor : *tensors) {
+      if (!tensor.shape.empty()) tensor.shape.erase(tensor.shape.begin());
+    }
   }
 }
 
-std::int64_t samples_of(const InferenceModelInfo& model, const ValueMap& inputs) {
-  const std::string who = fmt::format("model '{}'", printable(model.name));
-  std::int64_t samples = 0;
-  for (const InferenceTensorInfo& info : model.inputs) {
-    const auto input = inputs.find(info.name);
-    if (input == inputs.end()) {
-      throw NotFound(fmt::format("{}: input '{}' is missing", who, printable(info.name)));
+RequestRows request_rows(const InferenceModelInfo& model, const InferenceRequest& request,
+                         std::int64_t rows_a_query) {
+  RequestRows rows;
+  for (const InferenceTensor& input : request.inputs) {
+    expect_input(model, input);
+    if (!rows.inputs.emplace(input.name, input.tensor).second) {
+      throw ValueError(fmt::format("model '{}': input '{}' is given twice", printable(model.name),
+                                   printable(input.name)));
     }
-    const Shape& shape = input->second.tensor().shape();
-    const std::int64_t here = shape[0];
-    // What was sent bounds the number of samples that hold something, and no other.
-    if (here > 0 && shape.elements() == 0) {
-      throw ShapeError(fmt::format("{}: input '{}' is {}, expected samples with elements", who,
-                                   printable(info.name), to_string(shape)));
-    }
-    if (here == 0 || (samples > 0 && here != samples)) {
-      throw ShapeError(fmt::format("{}: input '{}' has {} samples, expected {}", who,
-                                   printable(info.name), here,
-                                   samples > 0 ? fmt::to_string(samples) : "1 or more"));
-    }
-    samples = here;
   }
-  return samples;
+  rows.rows = samples_of(model, rows.inputs);
+  // Each query of a request takes memory here until it is answered, however few bytes it has.
+  constexpr std::int64_t kMostQueries = 65'536;
+  if (const std::int64_t most = kMostQueries * rows_a_query; rows.rows > most) {
+    throw ShapeError(
+        fmt::format("model '{}': {} samples in one request, at most {}; ask for them "
+                    "in several requests",
+                    printable(model.name), rows.rows, most));
+  }
+  return rows;
 }
 
 std::vector<std::string> answered_outputs(const InferenceModelInfo& model, const ValueMap& outputs,

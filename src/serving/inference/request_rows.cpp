@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
 
 namespace d5::detail {
 namespace {
@@ -38,10 +39,15 @@ ValueMap inputs_of(std::span<const RowRange> ranges) {
   return inputs;
 }
 
-/// Each range's rows of `outputs`.
-std::vector<RangeAnswer> cut(std::span<const RowRange> ranges, const ValueMap& outputs) {
+std::int64_t rows_in(std::span<const RowRange> ranges) {
   std::int64_t rows = 0;
   for (const RowRange& range : ranges) rows += range.end - range.begin;
+  return rows;
+}
+
+/// Each range's rows of `outputs`.
+std::vector<RangeAnswer> cut(std::span<const RowRange> ranges, const ValueMap& outputs) {
+  const std::int64_t rows = rows_in(ranges);
   const bool is_whole = ranges.size() == 1 && rows == ranges[0].request->rows;
   std::vector<RangeAnswer> answers;
   for (const RowRange& range : ranges) answers.push_back({.range = range});
@@ -63,6 +69,23 @@ std::vector<RangeAnswer> cut(std::span<const RowRange> ranges, const ValueMap& o
   return answers;
 }
 
+AnsweredRows execute(std::span<const RowRange> batch,
+                     const std::function<const ValueMap&(const ValueMap&)>& predict) {
+  const std::int64_t begun = Trace::now_ns();
+  const ValueMap inputs = inputs_of(batch);
+  const std::int64_t prepared = Trace::now_ns();
+  const ValueMap& outputs = predict(inputs);
+  const std::int64_t predicted = Trace::now_ns();
+  AnsweredRows answered{.answers = cut(batch, outputs)};
+  const Execution execution{.rows = rows_in(batch),
+                            .input_ns = prepared - begun,
+                            .infer_ns = predicted - prepared,
+                            .output_ns = Trace::now_ns() - predicted};
+  for (RangeAnswer& answer : answered.answers) answer.execution = execution;
+  answered.executions = {execution};
+  return answered;
+}
+
 }  // namespace
 
 std::vector<RowRange> joined(std::span<const RowRange> ranges) {
@@ -79,12 +102,12 @@ std::vector<RowRange> joined(std::span<const RowRange> ranges) {
   return result;
 }
 
-std::vector<RangeAnswer> answer_rows(
-    std::span<const RowRange> ranges,
-    const std::function<const ValueMap&(const ValueMap&)>& predict) {
-  std::vector<RangeAnswer> answers;
-  const auto add = [&](std::vector<RangeAnswer> more) {
-    std::ranges::move(more, std::back_inserter(answers));
+AnsweredRows answer_rows(std::span<const RowRange> ranges,
+                         const std::function<const ValueMap&(const ValueMap&)>& predict) {
+  AnsweredRows answered;
+  const auto add = [&](AnsweredRows more) {
+    std::ranges::move(more.answers, std::back_inserter(answered.answers));
+    std::ranges::move(more.executions, std::back_inserter(answered.executions));
   };
   while (!ranges.empty()) {
     const auto other = std::ranges::find_if_not(
@@ -92,16 +115,16 @@ std::vector<RangeAnswer> answer_rows(
     const auto batch = ranges.first(std::size_t(other - ranges.begin()));
     ranges = ranges.subspan(batch.size());
     try {
-      add(cut(batch, predict(inputs_of(batch))));
+      add(execute(batch, predict));
     } catch (...) {
       if (batch.size() == 1) {
-        answers.push_back({.range = batch[0], .fault = std::current_exception()});
+        answered.answers.push_back({.range = batch[0], .fault = std::current_exception()});
         continue;
       }
       for (const RowRange& one : batch) add(answer_rows({&one, 1}, predict));
     }
   }
-  return answers;
+  return answered;
 }
 
 ValueMap outputs_of(std::vector<RangeAnswer> answers) {

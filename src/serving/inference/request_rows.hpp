@@ -24,11 +24,23 @@ struct RowRange {
   std::int64_t begin = 0, end = 0;
 };
 
+/// A call of a model with a batch, and how long its steps took, in ns.
+struct Execution {
+  std::int64_t rows = 0;
+  std::int64_t input_ns = 0, infer_ns = 0, output_ns = 0;
+};
+
 /// Outputs of a range, or the reason why there are none.
 struct RangeAnswer {
   RowRange range;
   ValueMap outputs = {};
   std::exception_ptr fault = {};
+  Execution execution = {};  ///< the call that gave the outputs
+};
+
+struct AnsweredRows {
+  std::vector<RangeAnswer> answers = {};
+  std::vector<Execution> executions = {};  ///< without those that failed
 };
 
 /// Joins consecutive ranges of a request.
@@ -37,7 +49,7 @@ struct RangeAnswer {
 /// Calls `predict` for all ranges, as few times as their shapes allow, and copies the outputs of
 /// each. A failed call for several ranges is repeated for each alone; one that fails again has a
 /// fault.
-[[nodiscard]] std::vector<RangeAnswer> answer_rows(
+[[nodiscard]] AnsweredRows answer_rows(
     std::span<const RowRange> ranges,
     const std::function<const ValueMap&(const ValueMap&)>& predict);
 

@@ -11,14 +11,17 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/machine/thread_share.hpp"
 #include "d5/core/machine/threads.hpp"
+#include "d5/core/trace/trace.hpp"
 #include "d5/level1_network/source/model_source.hpp"
+#include "serving/inference/classification.hpp"
 #include "serving/inference/model_description.hpp"
 
 namespace d5::detail {
 
 /// A request under way; its owner waits for it.
 struct ServedModel::Asked {
-  std::size_t left = 0;  ///< queries
+  std::size_t left = 0;    ///< queries
+  std::int64_t taken = 0;  ///< time in ns at which an instance took its first query; 0: none
   std::vector<RangeAnswer> answers = {};
   std::condition_variable done = {};
 };
@@ -30,10 +33,17 @@ ServedModel::ServedModel(std::string name, std::string version, const ModelAsset
   info_.name = std::move(name);
   info_.versions = {std::move(version)};
   ServedOptions served = options.served;
-  if (const std::int64_t fixed = fixed_batch(info_); fixed > 0) {
+  const std::int64_t fixed = fixed_batch(info_);
+  if (fixed > 0) {
     rows_a_query_ = fixed;
     served.largest_batch = 1;
   }
+  config_ = {.info = info_,
+             .backend = options.framework,
+             .largest_batch = fixed > 0 ? 0 : served.largest_batch,
+             .instances = served.instances,
+             .longest_wait = served.longest_wait};
+  if (fixed == 0) leave_out_sample(config_.info);
   served_ = std::make_unique<ServedPredictor>(
       info_.name, 1,
       [&](int) {
@@ -120,18 +130,23 @@ std::string ServedModel::why_not_ready() {
 }
 
 void ServedModel::answer(std::span<const std::int64_t> ids, Predictor& predictor) {
-  keep(ids, answer_rows(taken(ids), [&](const ValueMap& inputs) -> const ValueMap& {
-         return predictor.predict(inputs);
-       }));
+  AnsweredRows answered = answer_rows(taken(ids), [&](const ValueMap& inputs) -> const ValueMap& {
+    return predictor.predict(inputs);
+  });
+  statistics_.add_executions(answered.executions);
+  keep(ids, std::move(answered.answers));
 }
 
 std::vector<RowRange> ServedModel::taken(std::span<const std::int64_t> ids) {
   std::vector<RowRange> ranges;
+  const std::int64_t now = Trace::now_ns();
   const std::lock_guard lock(mutex_);
   for (const std::int64_t id : ids) {
     const auto place = waiting_.find(id);
     if (place == waiting_.end()) continue;  // it was refused
     place->second.is_taken = true;
+    Asked& asked = *asked_.at(place->second.range.request);
+    if (!asked.taken) asked.taken = now;
     ranges.push_back(place->second.range);
   }
   return joined(ranges);
@@ -174,7 +189,8 @@ ServedModel::Place ServedModel::end_query(Place place, std::exception_ptr fault)
   return waiting_.erase(place);
 }
 
-ValueMap ServedModel::ask(const RequestRows& rows) {
+ValueMap ServedModel::ask(const RequestRows& rows, RequestTimes& times) {
+  const std::int64_t begun = Trace::now_ns();
   Asked asked;
   std::vector<Query> queries;
   std::unique_lock lock(mutex_);
@@ -191,39 +207,47 @@ ValueMap ServedModel::ask(const RequestRows& rows) {
   asked.done.wait(lock, [&] { return asked.left == 0; });
   asked_.erase(&rows);
   lock.unlock();
+  times.queue = asked.taken - begun;
+  for (const RangeAnswer& answer : asked.answers) times.add(answer.execution);
   return outputs_of(std::move(asked.answers));
 }
 
-RequestRows ServedModel::rows_of(const InferenceRequest& request) const {
-  RequestRows rows;
-  for (const InferenceTensor& input : request.inputs) {
-    expect_input(info_, input);
-    if (!rows.inputs.emplace(input.name, input.tensor).second) {
-      throw ValueError(fmt::format("model '{}': input '{}' is given twice", printable(info_.name),
-                                   printable(input.name)));
-    }
+InferenceResponse ServedModel::infer(const InferenceRequest& request) {
+  const std::int64_t begun = Trace::now_ns();
+  try {
+    const RequestRows rows = request_rows(info_, request, rows_a_query_);
+    RequestTimes times;
+    InferenceResponse response = response_of(request, ask(rows, times));
+    times.all = Trace::now_ns() - begun;
+    statistics_.add_answer(rows.rows, times);
+    return response;
+  } catch (...) {
+    statistics_.add_failure(Trace::now_ns() - begun);
+    throw;
   }
-  rows.rows = samples_of(info_, rows.inputs);
-  // Each query of a request takes memory here until it is answered, however few bytes it has.
-  constexpr std::int64_t kMostQueries = 65'536;
-  if (const std::int64_t most = kMostQueries * rows_a_query_; rows.rows > most) {
-    throw ShapeError(
-        fmt::format("model '{}': {} samples in one request, at most {}; ask for them "
-                    "in several requests",
-                    printable(info_.name), rows.rows, most));
-  }
-  return rows;
 }
 
-InferenceResponse ServedModel::infer(const InferenceRequest& request) {
-  const RequestRows rows = rows_of(request);
-  const ValueMap outputs = ask(rows);
+InferenceResponse ServedModel::response_of(const InferenceRequest& request,
+                                           const ValueMap& outputs) const {
   InferenceResponse response{
       .model = info_.name, .version = info_.versions[0], .id = request.id, .outputs = {}};
   for (const std::string& name : answered_outputs(info_, outputs, request.outputs)) {
-    response.outputs.push_back({name, outputs.at(name).tensor()});
+    const Tensor& output = outputs.at(name).tensor();
+    const auto classes = request.classes.find(name);
+    const bool is_whole = classes == request.classes.end();
+    response.outputs.push_back(
+        {name, is_whole ? output : best_classes(name, output, classes->second)});
   }
   return response;
+}
+
+InferenceModelStatistics ServedModel::statistics() {
+  InferenceModelStatistics read = statistics_.read();
+  read.name = info_.name;
+  read.version = info_.versions[0];
+  const std::lock_guard lock(mutex_);
+  read.waiting = std::ranges::count_if(asked_, [](const auto& one) { return !one.second->taken; });
+  return read;
 }
 
 }  // namespace d5::detail

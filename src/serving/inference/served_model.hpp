@@ -15,6 +15,7 @@
 #include "d5/evaluation/predictor/predictor.hpp"
 #include "d5/serving/inference/inference_models.hpp"
 #include "serving/inference/isolated_predictor.hpp"
+#include "serving/inference/kept_statistics.hpp"
 #include "serving/inference/request_rows.hpp"
 
 namespace d5::detail {
@@ -31,6 +32,8 @@ class ServedModel {
   ServedModel& operator=(const ServedModel&) = delete;
 
   [[nodiscard]] const InferenceModelInfo& info() const { return info_; }
+  [[nodiscard]] const InferenceModelConfig& config() const { return config_; }
+  [[nodiscard]] InferenceModelStatistics statistics();
   /// Throws: as `InferenceModels::infer`.
   [[nodiscard]] InferenceResponse infer(const InferenceRequest& request);
   /// Why no instance is open now; empty: one is.
@@ -47,8 +50,9 @@ class ServedModel {
   AnswerBatch open_instance(const ModelAssets& assets, const InferenceOptions& options);
   AnswerBatch open_isolated(const ModelAssets& assets, const InferenceOptions& options);
   [[nodiscard]] PredictorOptions options_of(const InferenceOptions& options) const;
-  [[nodiscard]] RequestRows rows_of(const InferenceRequest& request) const;
-  [[nodiscard]] ValueMap ask(const RequestRows& rows);
+  [[nodiscard]] ValueMap ask(const RequestRows& rows, RequestTimes& times);
+  [[nodiscard]] InferenceResponse response_of(const InferenceRequest& request,
+                                              const ValueMap& outputs) const;
   void answer(std::span<const std::int64_t> ids, Predictor& predictor);
   [[nodiscard]] std::vector<RowRange> taken(std::span<const std::int64_t> ids);
   void keep(std::span<const std::int64_t> ids, std::vector<RangeAnswer> answers);
@@ -66,6 +70,8 @@ class ServedModel {
   void refuse_waiting(const std::string& why);
 
   InferenceModelInfo info_;
+  InferenceModelConfig config_;
+  KeptStatistics statistics_;
   std::int64_t rows_a_query_ = 1;  ///< as many as a network takes that takes no other number
   std::mutex mutex_;
   std::map<std::int64_t, Waiting> waiting_;  ///< by the query's id, until it is answered

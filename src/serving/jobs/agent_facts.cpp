@@ -18,7 +18,8 @@ std::string to_json(const AgentFacts& facts) {
   using nlohmann::json;
   json frameworks = json::object();
   for (const auto& [name, framework] : facts.frameworks) {
-    frameworks[name] = {{"version", framework.version}, {"sha256", framework.sha256}};
+    frameworks[name] = {
+        {"version", framework.version}, {"sha256", framework.sha256}, {"words", framework.words}};
   }
   const json all = {{"name", facts.name},
                     {"d5", facts.d5_version},
@@ -60,7 +61,8 @@ AgentFacts agent_facts(const std::string& json, const std::string& who) {
   const auto all = nlohmann::json::parse(json);
   for (const auto& [name, framework] : all["frameworks"].items()) {
     const detail::JsonReader fields(framework.dump(), who + ": framework " + printable(name));
-    facts.frameworks[name] = {fields.text("version", ""), fields.text("sha256", "")};
+    facts.frameworks[name] = {fields.text("version", ""), fields.text("sha256", ""),
+                              fields.texts("words")};
   }
   return facts;
 }

@@ -10,9 +10,10 @@ export interface ChartOptions {
   label: string;
   /** Text under the title that explains the marks. */
   note?: Child;
-  height?: number;
+  /** In pixels; may depend on the width. */
+  height?: number | ((width: number) => number);
   signal: AbortSignal;
-  option: (colours: Palette) => EChartsCoreOption;
+  option: (colours: Palette, width: number) => EChartsCoreOption;
 }
 
 export interface Chart {
@@ -23,23 +24,44 @@ export interface Chart {
 
 export function chart({ title, label, note, height = 300, signal, option }: ChartOptions): Chart {
   const canvas = h('div', { class: 'canvas', role: 'img', 'aria-label': label });
-  canvas.style.setProperty('height', `${height}px`);
+  const widthNow = () => canvas.clientWidth || 300;
+  /** Gives the canvas the height for its width. */
+  function fit(): { width: number; height: number } {
+    const width = widthNow();
+    const size = { width, height: typeof height === 'number' ? height : height(width) };
+    canvas.style.setProperty('height', `${size.height}px`);
+    return size;
+  }
+  fit();
   const element = h('figure', { class: 'chart' }, h('figcaption', {}, h('h3', {}, title), note && h('p', { class: 'soft' }, note)), canvas);
   let redraw = () => {};
   void import('./echarts').then(({ init }) => {
     if (signal.aborted) return;
-    const instance = init(canvas, null, { renderer: 'canvas', width: canvas.clientWidth || 300, height });
+    const instance = init(canvas, null, { renderer: 'canvas', ...fit() });
+    let drawn = 0; // width
     redraw = () => {
       const colours = palette();
-      instance.setOption({ ...frame(colours), ...withFrame(option(colours), colours) }, { notMerge: true });
+      drawn = widthNow();
+      instance.setOption({ ...frame(colours), ...withFrame(option(colours, drawn), colours) }, { notMerge: true });
     };
-    const observer = new ResizeObserver(() => instance.resize({ width: canvas.clientWidth || 300 }));
+    const observer = new ResizeObserver(() => {
+      if (widthNow() === drawn) return;
+      instance.resize(fit());
+      redraw();
+    });
     observer.observe(canvas);
     onSchemeChange(signal, redraw);
     signal.addEventListener('abort', () => (observer.disconnect(), instance.dispose()), { once: true });
     redraw();
   });
   return { element, redraw: () => redraw() };
+}
+
+/** Width of a label in pixels. */
+export function labelWidth(text: string): number {
+  const context = document.createElement('canvas').getContext('2d')!;
+  context.font = `12px ${kFont}`;
+  return context.measureText(text).width;
 }
 
 const kFont = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif';

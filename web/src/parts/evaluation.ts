@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chosen evaluation as a manifest and as an equivalent command line.
 
+export interface ChosenScenario {
+  name: string;
+  /** Its options; an empty text is the default. */
+  options: Record<string, string>;
+}
+
 export interface Chosen {
   models: string[];
   dataset: string;
   frameworks: string[];
-  scenario: string;
-  /** Options of the scenario. */
-  options: Record<string, string>;
+  scenarios: ChosenScenario[];
   systems: string[];
   batches: number[];
   trace: string;
@@ -22,17 +26,21 @@ export function scalar(text: string): string {
 
 const sequence = (items: string[]) => `[${items.map(scalar).join(', ')}]`;
 
+/** Options with a value. */
+const given = ({ options }: ChosenScenario) => Object.entries(options).filter(([, value]) => value !== '');
+
+function scenarioEntry(scenario: ChosenScenario): string {
+  const options = given(scenario).map(([name, value]) => `${scalar(name)}: ${Number.isFinite(Number(value)) ? value : scalar(value)}`);
+  return options.length ? `{name: ${[scalar(scenario.name), ...options].join(', ')}}` : scalar(scenario.name);
+}
+
 /** The manifest's name, from its subject, in valid characters. */
-function nameOf({ models, scenario }: Chosen): string {
-  const text = `${models.map((model) => model.replace(/@.*/, '')).join('-')}-${scenario}`.toLowerCase();
+function nameOf({ models, scenarios }: Chosen): string {
+  const text = [...models.map((model) => model.replace(/@.*/, '')), ...scenarios.map(({ name }) => name)].join('-').toLowerCase();
   return text.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '') || 'evaluation';
 }
 
 export function manifestOf(chosen: Chosen): string {
-  const options = Object.entries(chosen.options).filter(([, value]) => value !== '');
-  const scenario = options.length
-    ? `{name: ${scalar(chosen.scenario)}, ${options.map(([name, value]) => `${scalar(name)}: ${Number.isFinite(Number(value)) ? value : scalar(value)}`).join(', ')}}`
-    : scalar(chosen.scenario);
   const lines = [
     'kind: evaluation',
     `name: ${nameOf(chosen)}`,
@@ -41,7 +49,7 @@ export function manifestOf(chosen: Chosen): string {
     chosen.dataset && `dataset: ${scalar(chosen.dataset)}`,
     `frameworks: ${sequence(chosen.frameworks)}`,
     chosen.systems.length > 0 && `systems: ${sequence(chosen.systems)}`,
-    `scenarios: [${scenario}]`,
+    `scenarios: [${chosen.scenarios.map(scenarioEntry).join(', ')}]`,
     `batches: [${chosen.batches.join(', ')}]`,
     `trace_levels: ${sequence([chosen.trace])}`,
     chosen.queries > 0 && `queries: ${chosen.queries}`,
@@ -53,13 +61,13 @@ export function manifestOf(chosen: Chosen): string {
 export const shellWord = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 export function commandOf(chosen: Chosen, server: string): string {
-  const options = Object.entries(chosen.options).filter(([, value]) => value !== '');
+  const scenarios = chosen.scenarios.map((scenario) => [scenario.name, ...given(scenario).map(([name, value]) => `${name}=${value}`)].join(':'));
   const words = [
     'd5 eval run',
     ...chosen.models.map(shellWord),
     chosen.dataset && `--dataset ${shellWord(chosen.dataset)}`,
     `--framework ${shellWord(chosen.frameworks.join(','))}`,
-    `--scenario ${shellWord([chosen.scenario, ...options.map(([name, value]) => `${name}=${value}`)].join(':'))}`,
+    `--scenario ${shellWord(scenarios.join(','))}`,
     `--batch ${chosen.batches.join(',')}`,
     chosen.trace !== 'none' && `--trace-level ${shellWord(chosen.trace)}`,
     chosen.queries > 0 && `--queries ${chosen.queries}`,

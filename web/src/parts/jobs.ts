@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts about jobs, and actions on them, that several views share.
 import { fill } from './dom';
+import { isOver } from './progress';
 import { say } from './words';
 import { follow } from '../service/events';
 import { post, send, ServiceError } from '../service/service';
 import type { Job, JobEvent, JobState } from '../service/types';
 
 export const kStates: JobState[] = ['queued', 'leased', 'running', 'done', 'failed', 'cancelled', 'quarantined'];
-export const isOver = (state: JobState) => ['done', 'failed', 'cancelled', 'quarantined'].includes(state);
 
 /** Subject of a job: "efficientnet-lite0 · torch · single_stream". */
 export const subjectOf = (job: Job) => job.title || job.key.slice(0, 12);

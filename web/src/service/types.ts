@@ -38,6 +38,7 @@ export interface Framework extends CatalogueEntry {
   versions?: string[];
 }
 export interface Dataset extends CatalogueEntry {
+  task?: string;
   samples?: number;
   splits?: string[];
   /** Whether the server has the samples. */
@@ -104,6 +105,9 @@ export interface JobPart {
   attempt?: number;
   progress?: string;
   reason?: string;
+  /** Times of its lease and begin: ISO 8601, UTC; empty: not yet. */
+  leased?: string;
+  begun?: string;
   /** Id of the run with its records. */
   run?: string;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two runs side by side: numbers with the interval of their ratio, answers that flipped, layers that differ.
 import { guesses } from '../parts/answers';
-import { chart, intervals } from '../parts/chart';
+import { chart, intervals, labelWidth } from '../parts/chart';
 import { whatOf } from '../parts/entries';
 import { fill, h, type Child } from '../parts/dom';
 import { counted, figureText, moment, tick, withDigits, withPrefix, words } from '../parts/figures';
+import { distinguished, wrapped } from '../parts/labels';
 import { table } from '../parts/table';
 import { empty, figureCell, problem } from '../parts/words';
 import { get, list, withQuery } from '../service/service';
@@ -17,15 +18,23 @@ const kTicks = [0.001, 0.01, 0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2,
 /** The verdict on a ratio: the runs differ only if its interval excludes 1. */
 function verdict({ ratio, ratio_interval: interval, direction }: ComparedRecord): Child {
   if (typeof ratio !== 'number') return '';
-  if (!interval) return h('span', { class: 'soft' }, 'no interval');
-  if (interval[0] <= 1 && interval[1] >= 1) return h('span', { class: 'soft' }, 'no difference found');
+  if (!interval) return h('span', { class: 'soft unbroken' }, 'no interval');
+  if (interval[0] <= 1 && interval[1] >= 1) return h('span', { class: 'soft unbroken' }, 'no difference found');
   const isHigher = interval[0] > 1;
   if (direction !== 'higher_is_better' && direction !== 'lower_is_better') return isHigher ? 'B is higher' : 'B is lower';
   const isBetter = isHigher === (direction === 'higher_is_better');
   return h('span', { class: isBetter ? 'better' : 'worse' }, isBetter ? 'B is better' : 'B is worse');
 }
 
-const titleOf = (row: ComparedRecord) => [[words(row.metric), row.statistic === 'single' ? '' : row.statistic].filter(Boolean).join(' '), row.name].join(' · ');
+const kSides = 36; // pixels beside the bars
+const kLine = 16; // pixels
+
+/** Names of rows without what all share, which is said once. */
+function labelsOf(rows: ComparedRecord[]): { shared: string; titles: string[] } {
+  const { shared, own } = distinguished(rows.map(({ name }) => name));
+  const title = (row: ComparedRecord, i: number) => [[words(row.metric), row.statistic === 'single' ? '' : row.statistic].filter(Boolean).join(' '), own[i]].filter(Boolean).join(' · ');
+  return { shared: shared.join(', '), titles: rows.map(title) };
+}
 
 function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
   const side = (head: string, of: (row: ComparedRecord) => ComparedRecord['a']) => ({
@@ -38,18 +47,20 @@ function numbers(rows: ComparedRecord[], signal: AbortSignal): Child {
   const ends = drawn.flatMap(({ ratio_interval: interval }) => interval!).filter((end) => end > 0 && Number.isFinite(end));
   const [least, most] = [Math.min(0.9, ...ends) * 0.95, Math.max(1.1, ...ends) * 1.05];
   const ticks = kTicks.filter((at) => at >= least && at <= most).map(Math.log);
+  const { shared, titles } = labelsOf(drawn);
+  const linesAt = (width: number) => titles.map((title) => wrapped(title, width - kSides, labelWidth));
   const forest = chart({
     title: 'B over A',
     label: 'Ratios of B to A with their intervals; the same numbers are in the table',
-    note: '95% intervals on a logarithmic axis: where one crosses 1, no difference was found.',
-    height: 90 + 40 * drawn.length,
+    note: ['95% intervals on a logarithmic axis: where one crosses 1, no difference was found.', shared && ` All: ${shared}.`],
+    height: (width) => 90 + drawn.length * (24 + kLine * Math.max(1, ...linesAt(width).map((title) => title.split('\n').length))),
     signal,
-    option: (colours) => ({
+    option: (colours, width) => ({
       grid: { left: 12, right: 24, top: 10, bottom: 46 },
       xAxis: { type: 'value', name: 'ratio', nameGap: 28, min: Math.log(least), max: Math.log(most), axisLabel: { customValues: ticks, formatter: (value: number) => tick(Math.exp(value)) }, axisTick: { customValues: ticks }, splitLine: { show: false } },
-      yAxis: { type: 'category', inverse: true, data: drawn.map(titleOf), axisTick: { show: false }, axisLabel: { inside: true, verticalAlign: 'bottom', padding: [0, 0, 10, 0], color: colours.ink, hideOverlap: false, interval: 0 } }, // above its bar, over the whole width
+      yAxis: { type: 'category', inverse: true, data: linesAt(width), axisTick: { show: false }, axisLabel: { inside: true, verticalAlign: 'bottom', lineHeight: kLine, padding: [0, 0, 10, 0], color: colours.ink, hideOverlap: false, interval: 0 } }, // above its bar, over the whole width
       series: [
-        { type: 'scatter', symbolSize: 9, itemStyle: { color: colours.series[0] }, data: drawn.map((row, i) => [Math.log(row.ratio!), i]), markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: colours.ink, type: 'solid', width: 1 }, data: [{ xAxis: 0 }] }, tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => `${titleOf(drawn[dataIndex]!)}\n${figureText(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval)}` } },
+        { type: 'scatter', symbolSize: 9, itemStyle: { color: colours.series[0] }, data: drawn.map((row, i) => [Math.log(row.ratio!), i]), markLine: { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: colours.ink, type: 'solid', width: 1 }, data: [{ xAxis: 0 }] }, tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => `${titles[dataIndex]}\n${figureText(drawn[dataIndex]!.ratio, '1', drawn[dataIndex]!.ratio_interval)}` } },
         intervals(drawn.map(({ ratio_interval: interval }, i) => [i, Math.log(Math.max(interval![0], least)), Math.log(Math.min(interval![1], most))]), colours.series[0]!, true),
       ],
     }),

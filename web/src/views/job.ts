@@ -2,7 +2,8 @@
 // One job: its state, machines, messages and results, updated live.
 import { fill, h, type Child } from '../parts/dom';
 import { clock, moment } from '../parts/figures';
-import { cancel, followJobs, isLost, isOver, reasonOf, retry, subjectOf } from '../parts/jobs';
+import { cancel, followJobs, isLost, reasonOf, retry, subjectOf } from '../parts/jobs';
+import { elapsed, isOver, progressOf, shareOf } from '../parts/progress';
 import { machines } from '../parts/questions';
 import { table } from '../parts/table';
 import { code, state } from '../parts/words';
@@ -25,6 +26,24 @@ function way(job: Job): Child {
   );
 }
 
+/** The last message, its share as a bar, and how long the part has run. */
+function progress(part: JobPart, said?: string): Child {
+  const text = progressOf(part, said);
+  const share = part.state === 'running' && shareOf(text);
+  return h(
+    'div',
+    { class: 'progress' },
+    text,
+    share && h('progress', { max: share.all, value: share.done, 'aria-label': text }),
+    part.state === 'running' && part.begun && h('small', { class: 'soft', 'data-since': part.begun }),
+  );
+}
+
+/** Writes into each time how long ago it was. */
+function tick(within: Element): void {
+  for (const element of within.querySelectorAll<HTMLElement>('[data-since]')) element.textContent = `for ${elapsed((Date.now() - Date.parse(element.dataset.since!)) / 1000)}`;
+}
+
 const partsTable = (rows: JobPart[], texts: Map<string, string>) =>
   table<JobPart>({
     label: 'Machines of the job',
@@ -33,7 +52,7 @@ const partsTable = (rows: JobPart[], texts: Map<string, string>) =>
       { head: 'Machine', by: ({ agent }) => agent, cell: ({ agent }) => (agent ? h('b', {}, agent) : h('span', { class: 'soft' }, 'waiting for one')) },
       { head: 'State', by: (part) => part.state, cell: (part) => state(part.state) },
       { head: 'Attempt', number: true, by: ({ attempt }) => attempt, cell: ({ attempt }) => attempt || '' },
-      { head: 'Message', cell: (part) => [part.reason || (part.agent && !isOver(part.state) ? (texts.get(part.agent) ?? part.progress) : '')] },
+      { head: 'Progress', cell: (part) => progress(part, texts.get(part.agent ?? '')) },
       { head: 'Results', cell: ({ run, state: at }) => run && isOver(at) && h('a', { href: address('/runs/{id}', { id: run }) }, 'Show results') },
     ],
   });
@@ -69,6 +88,7 @@ const view: View = {
         job.parts?.length ? partsTable(job.parts, texts) : h('p', { class: 'soft' }, 'No machine has it yet.'),
         done.length > 1 && h('p', { class: 'after' }, h('a', { class: 'button', href: address('/compare', {}, { a: done[0]!.run, b: done[1]!.run }) }, 'Compare the machines')),
       );
+      tick(parts);
       fill(log, [...heard].reverse().map((event) => h('li', {}, h('time', { datetime: event.time }, clock(event.time)), h('span', { class: 'soft' }, event.agent), h('span', {}, event.text || ((event.part ?? -1) >= 0 ? event.part_state : event.state)))));
     }
     /** While a part waits: which machines could run it, and why others could not. */
@@ -96,6 +116,8 @@ const view: View = {
       draw();
       if (event.state !== job.state || isOver(event.state) || job.parts?.every(({ agent }) => agent !== event.agent)) void ask();
     };
+    const clockwork = setInterval(() => tick(parts), 1000);
+    signal.addEventListener('abort', () => clearInterval(clockwork), { once: true });
     draw();
     await askWhy();
     followJobs(`${path}/events`, AbortSignal.any([signal, over.signal]), live, hear, () => isOver(job.state));

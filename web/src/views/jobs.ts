@@ -2,7 +2,8 @@
 // Submitted jobs with their progress, and the machines.
 import { fill, h, type Child } from '../parts/dom';
 import { ago, bytes, counted } from '../parts/figures';
-import { cancel, followJobs, isOver, kStates, reasonOf, subjectOf } from '../parts/jobs';
+import { cancel, followJobs, kStates, reasonOf, subjectOf } from '../parts/jobs';
+import { isOver } from '../parts/progress';
 import { table } from '../parts/table';
 import { empty, noMachine, state } from '../parts/words';
 import { get, list, withQuery } from '../service/service';

@@ -5,6 +5,7 @@ import { nameOf, taskOf } from '../parts/entries';
 import { commandOf, manifestOf, type Chosen } from '../parts/evaluation';
 import { bytes, counted, words } from '../parts/figures';
 import { machines, question } from '../parts/questions';
+import { offered, readScenarios, scenarioOptions, writeScenarios } from '../parts/scenarios';
 import { code, empty, problem, say } from '../parts/words';
 import { list, post, send } from '../service/service';
 import type { Agent, Dataset, Fit, Framework, Job, Model, Page, Scenario, System } from '../service/types';
@@ -24,14 +25,12 @@ interface Known {
 /** The choices in the address. */
 function read(query: URLSearchParams): Chosen & { task: string; on: string } {
   const many = (name: string) => query.get(name)?.split(',').filter(Boolean) ?? [];
-  const options = Object.fromEntries([...query].filter(([name]) => name.startsWith('option.')).map(([name, value]) => [name.slice(7), value]));
   return {
     task: query.get('task') ?? '',
     models: many('model'),
     dataset: query.get('dataset') ?? '',
     frameworks: many('framework'),
-    scenario: query.get('scenario') ?? '',
-    options,
+    scenarios: readScenarios(query),
     systems: many('system'),
     batches: many('batch').map(Number).filter((n) => n >= 1),
     trace: query.get('trace') ?? 'none',
@@ -58,12 +57,22 @@ class Form {
     const { models, scenarios } = known;
     const first = models.find((model) => this.chosen.models.includes(nameOf(model)));
     this.chosen.task ||= first?.task ?? (this.tasks().length === 1 ? this.tasks()[0]! : '');
-    this.chosen.scenario ||= (scenarios.find(({ name }) => name === 'single_stream') ?? scenarios[0])?.name ?? '';
+    const usual = scenarios.find(({ name }) => name === 'single_stream') ?? scenarios[0];
+    this.chosen.scenarios = this.chosen.scenarios.filter(({ name }) => scenarios.some((known) => known.name === name));
+    if (!this.chosen.scenarios.length && usual) this.chosen.scenarios = [{ name: usual.name, options: {} }];
     if (!this.chosen.batches.length) this.chosen.batches = [1];
   }
 
   private tasks(): string[] {
     return [...new Set(this.known.models.map(taskOf))].sort();
+  }
+
+  /** What connected machines run models in; without a machine, all that the server knows. */
+  private runnable(): Framework[] {
+    const { frameworks, agents } = this.known;
+    const words = new Set(frameworks.filter(({ versions }) => versions?.length).map(({ word }) => word));
+    const isHere = ({ name, word }: Framework) => words.has(word) || this.chosen.frameworks.includes(word || name);
+    return agents.length ? frameworks.filter(isHere) : frameworks;
   }
 
   element(): Child {
@@ -82,20 +91,19 @@ class Form {
   }
 
   private changed(redraw: boolean): void {
-    const { task, models, dataset, frameworks, scenario, options, systems, batches, trace, queries, on } = this.chosen;
+    const { task, models, dataset, frameworks, scenarios, systems, batches, trace, queries, on } = this.chosen;
     for (const name of [...this.place.query.keys()]) if (name.startsWith('option.')) this.place.query.delete(name);
     this.place.remember({
       task,
       model: models.join(','),
       dataset,
       framework: frameworks.join(','),
-      scenario,
       system: systems.join(','),
       batch: batches.join(','),
       trace: trace === 'none' ? '' : trace,
       queries: queries === 0 ? '' : String(queries),
       on: on === 'one' ? '' : on,
-      ...Object.fromEntries(Object.entries(options).map(([name, value]) => [`option.${name}`, value])),
+      ...writeScenarios(scenarios),
     });
     if (redraw) this.drawQuestions();
     this.drawAnswer();
@@ -105,8 +113,7 @@ class Form {
     const { chosen, known } = this;
     const count = (task: string) => known.models.filter((model) => taskOf(model) === task).length;
     const ofTask = known.models.filter((model) => taskOf(model) === chosen.task);
-    // Frameworks that a machine has come first.
-    const frameworks = [...known.frameworks].sort((a, b) => Number(!a.versions?.length) - Number(!b.versions?.length));
+    const frameworks = this.runnable();
     const versions = (framework: string) =>
       known.models.filter((model) => chosen.models.includes(nameOf(model))).map((model) => model.frameworks?.[framework]).find(Boolean);
     fill(
@@ -128,26 +135,14 @@ class Form {
         this.changed(true);
       }),
       chosen.frameworks.length > 0 && [
-        question(4, 'Scenario', 'arrival pattern of queries', 'radio', known.scenarios.map(({ name, summary }) => ({ value: name, title: words(name), more: summary })), [chosen.scenario], ([scenario = '']) => {
-          chosen.scenario = scenario;
-          chosen.options = {};
+        question(4, 'Scenario', 'arrival patterns of queries, one or more', 'checkbox', known.scenarios.map(({ name, summary }) => ({ value: name, title: words(name), more: summary })), chosen.scenarios.map(({ name }) => name), (names) => {
+          chosen.scenarios = names.map((name) => chosen.scenarios.find((scenario) => scenario.name === name) ?? { name, options: {} });
           this.changed(true);
         }),
-        this.scenarioOptions(),
+        scenarioOptions(known.scenarios, chosen.scenarios, (...field) => this.field(...field)),
         this.onWhat(),
         this.details(),
       ],
-    );
-  }
-
-  private scenarioOptions(): Child {
-    const options = this.known.scenarios.find(({ name }) => name === this.chosen.scenario)?.options ?? [];
-    if (!options.length) return null;
-    return h(
-      'fieldset',
-      { class: 'inner' },
-      h('legend', { class: 'unseen' }, `Options of ${words(this.chosen.scenario)}`),
-      h('div', { class: 'fields' }, options.map((option) => this.field(option.name, `option-${option.name}`, this.chosen.options[option.name] ?? '', (text) => (this.chosen.options[option.name] = text), option.default, option.help))),
     );
   }
 
@@ -196,7 +191,7 @@ class Form {
       h(
         'div',
         { class: 'fields' },
-        select('dataset', 'Data set', [['', 'the one of the claim'], ...known.datasets.map((entry): [string, string] => [nameOf(entry), nameOf(entry)])], chosen.dataset, (value) => (chosen.dataset = value)),
+        select('dataset', 'Data set', [['', 'the one of the claim'], ...known.datasets.filter(({ task }) => !task || task === chosen.task).map((entry): [string, string] => [nameOf(entry), nameOf(entry)])], chosen.dataset, (value) => (chosen.dataset = value)),
         this.field('Batches', 'batches', chosen.batches.join(','), (text) => (chosen.batches = text.split(',').map(Number).filter((n) => Number.isInteger(n) && n >= 1)), '1,8'),
         this.field('Queries', 'queries', chosen.queries ? String(chosen.queries) : '', (text) => (chosen.queries = Math.max(0, Math.floor(Number(text)) || 0)), 'as many as its verdict needs'),
         select('trace', 'Trace level', kTraceLevels.map((level): [string, string] => [level, level]), chosen.trace, (value) => (chosen.trace = value)),
@@ -211,11 +206,11 @@ class Form {
 
   /** What remains to be chosen; empty: nothing. */
   private lacks(): string {
-    const { task, models, frameworks, scenario, batches, dataset } = this.chosen;
+    const { task, models, frameworks, scenarios, batches, dataset } = this.chosen;
     if (!task) return 'Choose a task first.';
     if (!models.length) return 'Choose a model.';
     if (!frameworks.length) return 'Choose a framework.';
-    if (!scenario) return 'Choose a scenario.';
+    if (!scenarios.length) return 'Choose a scenario.';
     if (!batches.length) return 'Batches are whole numbers, as 1,8.';
     const unclaimed = this.unclaimed();
     if (!dataset && unclaimed.length) return `Choose a data set: ${unclaimed.join(', ')} has no claimed accuracy.`;
@@ -285,9 +280,9 @@ const view: View = {
       list<Scenario>('/v1/scenarios', signal),
       list<Agent>('/v1/agents', signal),
     ]);
-    const heading = [h('h1', {}, 'Start an evaluation'), h('p', { class: 'lead' }, 'First the accuracy is judged on all samples; then the model is timed under the scenario.')];
+    const heading = [h('h1', {}, 'Start an evaluation'), h('p', { class: 'lead' }, 'First the accuracy is judged on all samples; then the model is timed under each scenario.')];
     if (!models.length) return [heading, empty('This server knows no model to evaluate', h('a', { href: '#/' }, 'Show the catalogue'))];
-    return [heading, new Form({ models, datasets, frameworks, systems, scenarios, agents }, place).element()];
+    return [heading, new Form({ models, datasets, frameworks, systems, scenarios: offered(scenarios), agents }, place).element()];
   },
 };
 export default view;

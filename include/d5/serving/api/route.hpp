@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -29,6 +30,9 @@ struct RouteEntry {
   std::string summary;
   ServingRole role = ServingRole::view;  ///< minimum role of the caller
   std::function<HttpResponse(const HttpRequest&, ServingContext&)> answer;
+  /// The largest body in bytes, if it is not the server's, which is the third argument. Called as
+  /// `HttpHandler::most_body_bytes`.
+  std::function<std::size_t(const HttpRequest&, ServingContext&, std::size_t)> most_body_bytes = {};
 };
 
 /// All routes by method and path. The built-in ones are in src/serving/api/routes and

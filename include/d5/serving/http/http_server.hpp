@@ -11,15 +11,21 @@
 
 namespace d5 {
 
-/// Answers requests. Thread safety: several threads call both functions at once.
+/// Answers requests. Thread safety: several threads call all functions at once.
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
   /// Called once per request, when its head has been read and its body has not: a returned answer
   /// refuses it unread. May fill `role` and `parameters`.
   [[nodiscard]] virtual std::optional<HttpResponse> refuse(HttpRequest& head) = 0;
+  /// The largest body in bytes. Called once per request that is not refused, if its body is longer
+  /// than `usual`, or of unknown length.
+  [[nodiscard]] virtual std::size_t most_body_bytes(const HttpRequest& head, std::size_t usual);
   /// Exceptions become problems (`http_problem_of`).
   [[nodiscard]] virtual HttpResponse answer(const HttpRequest& request) = 0;
+  /// A problem (`HttpResponse::problem`) in the form of errors at this address. Called once per
+  /// answer that is an error.
+  [[nodiscard]] virtual HttpResponse error_form(const HttpRequest& head, HttpResponse problem);
 };
 
 struct HttpServerOptions {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ struct InferenceRequest {
   std::string id = {};       ///< chosen by the client, returned unchanged
   std::vector<InferenceTensor> inputs = {};
   std::vector<std::string> outputs = {};  ///< requested outputs; empty: all
+  /// Outputs to return as their best classes, each with their number: "VALUE:INDEX" of type BYTES.
+  std::map<std::string, std::int64_t> classes = {};
 };
 
 struct InferenceResponse {
@@ -50,6 +53,16 @@ struct InferenceModelInfo {
   std::string platform;  ///< "d5_torch", "onnxruntime_onnx"
   std::vector<InferenceTensorInfo> inputs, outputs;
   bool operator==(const InferenceModelInfo&) const = default;
+};
+
+/// How a server runs a model. The shapes in `info` are without the sample's dimension, unless
+/// `largest_batch` is 0.
+struct InferenceModelConfig {
+  InferenceModelInfo info;
+  std::string backend;             ///< "torch"
+  std::int64_t largest_batch = 0;  ///< samples in an execution; 0: the shapes have a fixed batch
+  int instances = 1;
+  double longest_wait = 0;  ///< longest wait for others to fill a batch, in s
 };
 
 /// A model in a server's list.

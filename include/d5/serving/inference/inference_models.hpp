@@ -7,6 +7,7 @@
 
 #include "d5/evaluation/load/served_predictor.hpp"
 #include "d5/serving/inference/inference_message.hpp"
+#include "d5/serving/inference/inference_statistics.hpp"
 
 namespace d5 {
 
@@ -58,6 +59,8 @@ class InferenceModels {
   /// These open a model of the catalogue that is not open yet, which may take long. Throws:
   /// NotFound for an unknown model or version; what opening throws.
   [[nodiscard]] InferenceModelInfo model(const std::string& name, const std::string& version = {});
+  [[nodiscard]] InferenceModelConfig config(const std::string& name,
+                                            const std::string& version = {});
   /// Throws: also NotFound, ShapeError, TypeError for unknown inputs, or inputs of another type or
   /// shape; CommunicationError if the model's process ended, gave no answer in time, or is about to
   /// restart; what a failing model throws.
@@ -65,6 +68,13 @@ class InferenceModels {
   /// Why an available model cannot answer now: its processes ended, and are restarted. Empty: it
   /// can. Throws: as `model`.
   [[nodiscard]] std::string why_not_ready(const std::string& name, const std::string& version = {});
+
+  /// Statistics of all open models.
+  [[nodiscard]] std::vector<InferenceModelStatistics> statistics() const;
+  /// Statistics of a model, all 0 if it is not open; opens none. Throws: NotFound for an unknown
+  /// model or version.
+  [[nodiscard]] InferenceModelStatistics statistics(const std::string& name,
+                                                    const std::string& version = {}) const;
 
  private:
   class Opened;

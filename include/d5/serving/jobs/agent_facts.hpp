@@ -14,6 +14,8 @@ struct AgentFacts {
   struct Framework {
     std::string version = {};
     std::string sha256 = {};  ///< digest of its plug-in; empty if it is linked in
+    /// Words with which an evaluation runs models in it: "torch", "torch:script".
+    std::vector<std::string> words = {};
     bool operator==(const Framework&) const = default;
   };
   std::string name = {};  ///< unique among the server's agents

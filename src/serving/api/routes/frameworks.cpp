@@ -4,6 +4,7 @@
 
 #include "d5/core/entries/framework.hpp"
 #include "d5/evaluation/manifest/framework_manifest.hpp"
+#include "d5/level0_ops/operator/operator_support.hpp"
 #include "d5/serving/api/route.hpp"
 #include "d5/serving/api/serving_context.hpp"
 #include "d5/serving/jobs/job_queue.hpp"
@@ -14,8 +15,18 @@ namespace {
 
 using detail::AnswerJson;
 
-/// Frameworks that an evaluation may name: manifests, and the agents' frameworks with their
-/// versions, with those that are known here, none of which is loaded.
+/// Frameworks here that have operators, by the tests' results: none is loaded.
+std::set<std::string> frameworks_with_operators() {
+  std::set<std::string> here = {"reference"}, with;  // d5's own is known once something uses it
+  for (const auto& info : frameworks()) here.insert(info.name);
+  for (const auto& row : operator_support()) {
+    if (here.contains(row.framework)) with.insert(row.framework);
+  }
+  return with;
+}
+
+/// What an evaluation may name to run models: manifests, the words of agents with their versions,
+/// and frameworks that are known here.
 AnswerJson known_frameworks(ServingContext& context) {
   AnswerJson items = AnswerJson::array();
   for (const auto& found : detail::carried<FrameworkManifest>()) {
@@ -23,10 +34,10 @@ AnswerJson known_frameworks(ServingContext& context) {
     items.back()["word"] = found.manifest.word;
   }
   std::map<std::string, std::set<std::string>> versions;
-  for (const auto& info : frameworks()) versions[info.name];
+  for (const std::string& name : frameworks_with_operators()) versions[name];
   for (const auto& agent : context.jobs().agents()) {
     for (const auto& [name, framework] : agent.facts.frameworks) {
-      versions[name].insert(framework.version);
+      for (const std::string& word : framework.words) versions[word].insert(framework.version);
     }
   }
   for (const auto& [name, found] : versions) {

@@ -14,6 +14,11 @@ HttpResponse describe(const HttpRequest& request, InferenceModels& models) {
   return HttpResponse::json(detail::json_of(models.model(name, version)).dump());
 }
 
+HttpResponse tell_config(const HttpRequest& request, InferenceModels& models) {
+  const auto [name, version] = detail::asked_model(request);
+  return HttpResponse::json(detail::json_of(models.config(name, version)).dump());
+}
+
 HttpResponse tell_ready(const HttpRequest& request, InferenceModels& models) {
   const auto [name, version] = detail::asked_model(request);
   const std::string why = models.why_not_ready(name, version);
@@ -22,18 +27,26 @@ HttpResponse tell_ready(const HttpRequest& request, InferenceModels& models) {
   return HttpResponse::json(told.dump(), why.empty() ? 200 : 503);
 }
 
-/// With a version in the path and without. All three open a model that is not open yet, and so are
-/// for those who may run something.
+std::size_t most_body_bytes(const HttpRequest& head, ServingContext& context, std::size_t usual) {
+  return context.inference() ? detail::most_infer_bytes(head, *context.inference(), usual) : usual;
+}
+
+/// With a version in the path and without. All open a model that is not open yet, and so are for
+/// those who may run something.
 void add(Registry<RouteEntry>& registry, const std::string& method, const std::string& end,
-         const char* summary, Answer answer) {
+         const char* summary, Answer answer,
+         std::size_t (*most)(const HttpRequest&, ServingContext&, std::size_t) = nullptr) {
   for (const char* version : {"", "/versions/{version}"}) {
     registry.add(method + " /v2/models/{name}" + version + end,
                  {.summary = summary,
                   .role = ServingRole::run,
-                  .answer = [answer](const HttpRequest& request, ServingContext& context) {
-                    return detail::inference_answer(
-                        context, [&](InferenceModels& models) { return answer(request, models); });
-                  }});
+                  .answer =
+                      [answer](const HttpRequest& request, ServingContext& context) {
+                        return detail::inference_answer(
+                            request, context,
+                            [&](InferenceModels& models) { return answer(request, models); });
+                      },
+                  .most_body_bytes = most});
   }
 }
 
@@ -41,8 +54,10 @@ void add(Registry<RouteEntry>& registry, const std::string& method, const std::s
 
 void register_inference_model(Registry<RouteEntry>& registry) {
   add(registry, "GET", "", "a model's inputs and outputs", describe);
+  add(registry, "GET", "/config", "how a model is run", tell_config);
   add(registry, "GET", "/ready", "opens a model: whether it answers", tell_ready);
-  add(registry, "POST", "/infer", "what a model says of inputs", detail::infer_over_http);
+  add(registry, "POST", "/infer", "what a model says of inputs", detail::infer_over_http,
+      most_body_bytes);
 }
 
 }  // namespace d5::inference_route
