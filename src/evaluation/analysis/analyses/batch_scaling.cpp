@@ -33,7 +33,8 @@ class BatchScalingAnalysis final : public Analysis {
                                               {"times", right},
                                               {"efficiency", right},
                                               {"p50", right}})};
-    std::vector<detail::Curve> curves;
+    std::map<std::string, std::vector<detail::Curve>> curves;  // by model if there are many
+    const bool apart = lines.size() > kMostTogether;
     for (const auto& [name, batches] : lines) {
       if (batches.size() < 2) continue;
       const auto& [least, first] = *batches.begin();
@@ -48,17 +49,22 @@ class BatchScalingAnalysis final : public Analysis {
         curve.x.push_back(batch);
         curve.y.push_back(rate);
       }
-      curves.push_back(std::move(curve));
+      curves[apart ? first->subject : ""].push_back(std::move(curve));
     }
-    if (curves.empty()) return result;
-    result.plots.push_back(detail::curves_plot(
-        {.name = "evaluation-batch-scaling",
-         .title = "Throughput by batch",
-         .x = {.label = "batch", .unit = "", .scale = PlotAxis::Scale::logarithmic},
-         .y = {.label = "throughput", .unit = "sample/s", .scale = PlotAxis::Scale::logarithmic}},
-        curves));
+    for (const auto& [model, some] : curves) {
+      const bool named = curves.size() > 1;
+      result.plots.push_back(detail::curves_plot(
+          {.name = "evaluation-batch-scaling" + (named ? "-" + model : ""),
+           .title = "Throughput by batch" + (named ? ": " + model : ""),
+           .x = {.label = "batch", .unit = "", .scale = PlotAxis::Scale::logarithmic},
+           .y = {.label = "throughput", .unit = "sample/s", .scale = PlotAxis::Scale::logarithmic}},
+          some));
+    }
     return result;
   }
+
+ private:
+  static constexpr std::size_t kMostTogether = 9;  ///< lines of a plot
 };
 
 }  // namespace
