@@ -128,7 +128,9 @@ TEST_CASE("accuracy over latency and throughput has a disc a model, as large as 
   REQUIRE(plots.size() == 2);
   CHECK(plots[0].name == "evaluation-accuracy-latency");
   REQUIRE(plots[0].marks.size() == 9);
-  const PlotMark& mark = mark_with(plots[0], "mobilenet-v2@1.0.0 onnxruntime");
+  CHECK(plots[0].series == std::vector<std::string>{"onnxruntime", "torch", "reference"});
+  const PlotMark& mark = mark_with(plots[0], "mobilenet-v2@1.0.0");  // the first framework's
+  CHECK(mark.series == 0);
   CHECK(mark.shape == Shape::disc);
   CHECK(mark.weight == Approx(14.0 / 102));
   CHECK(mark.points[0].y == Approx(0.72));

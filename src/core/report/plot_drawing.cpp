@@ -242,10 +242,10 @@ class Drawing {
     const auto columns = std::max<std::size_t>(1, std::size_t((room + kBetween) / column));
     const std::size_t lines = (key.size() + columns - 1) / columns;
     for (std::size_t i = 0; i < key.size(); ++i) {
-      text(kEdge + column * double(i / lines), height_ + kLine * (0.6 + double(i % lines)),
+      text(kEdge + column * double(i / lines), height_ + kLine * (1 + double(i % lines)),
            fitted(key[i], room), "ink");
     }
-    height_ += kLine * (double(lines) + 0.4);
+    height_ += kLine * (double(lines) + 0.8);
   }
 
   const Plot& plot_;

@@ -49,13 +49,13 @@ void draw(const HeatRows& all, Plot plot, const std::string& unit, std::vector<P
   constexpr std::size_t kMostRows = 40;
   const auto batches = batches_of(all);
   for (const double batch : batches) plot.x.names.push_back(fmt::format("{}", batch));
-  double largest = 0;
+  double least = HUGE_VAL;
   for (const HeatRow& row : all) {
-    for (const auto& [batch, value] : row.values) largest = std::max(largest, value);
+    for (const auto& [batch, value] : row.values) least = std::min(least, value);
   }
-  const auto scaled = detail::scaled_unit(largest, unit);
+  const auto scaled = detail::scaled_unit(least, unit);
   plot.title += fmt::format(" ({})", scaled.name);
-  plot.note = "The darker a cell, the nearer it is to the largest of its row.";
+  plot.note = "The stronger the colour, the nearer to the largest number of the row.";
   if (all.size() > kMostRows) {
     plot.note += fmt::format(" The first {} rows of {}; the table has all.", kMostRows, all.size());
   }
@@ -69,9 +69,9 @@ void draw(const HeatRows& all, Plot plot, const std::string& unit, std::vector<P
       const auto column = double(std::distance(batches.begin(), batches.find(batch)));
       plot.marks.push_back(
           {.shape = PlotMark::Shape::box,
-           .points = {{column - 0.5, y}, {column + 0.5, y + 1}},
+           .points = {{column - 0.48, y + 0.03}, {column + 0.48, y + 0.97}},
            .tip = fmt::format("{}, batch {}: {}", row.name, batch, with_prefix(value, unit)),
-           .weight = most > 0 ? 0.85 * value / most : 0});
+           .weight = most > 0 ? 0.5 * value / most : 0});
       plot.marks.push_back({.shape = PlotMark::Shape::text,
                             .points = {{column, y + 0.5}},
                             .label = detail::with_digits(value / scaled.divisor, 3)});

@@ -18,7 +18,7 @@ struct Point {
 
 /// The best numbers of a model in a framework.
 struct BestPoint {
-  std::string name, framework;
+  std::string name, label, framework;
   double accuracy, seconds, rate, bytes;
   bool passed;
 };
@@ -92,6 +92,9 @@ class TradeOffAnalysis final : public Analysis {
       }
     }
     const auto names = names_of(models);
+    // The legend names frameworks, if there are several; labels name the rest.
+    for (EvaluationCell& cell : models) cell.framework.clear();
+    const auto labels = names_of(models);
     std::vector<BestPoint> points;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const EvaluationCell& cell = cells[i];
@@ -101,8 +104,9 @@ class TradeOffAnalysis final : public Analysis {
       const double bytes = condition_number(*cell.records.front(), "model bytes").value_or(0);
       auto place = std::ranges::find(points, names[i], &BestPoint::name);
       if (place == points.end()) {
-        points.push_back({names[i], cell.framework, estimate(*cell.accuracy).value, latency->value,
-                          rate->value, bytes, passed});
+        const std::string& label = labels[i].empty() ? cell.framework : labels[i];
+        points.push_back({names[i], label, cell.framework, estimate(*cell.accuracy).value,
+                          latency->value, rate->value, bytes, passed});
         continue;
       }
       if (place->passed && !passed) continue;
@@ -134,7 +138,7 @@ class TradeOffAnalysis final : public Analysis {
           {.shape = point.bytes > 0 ? PlotMark::Shape::disc : PlotMark::Shape::dots,
            .series = std::size_t(series),
            .points = {{point.*x, point.accuracy}},
-           .label = point.name,
+           .label = point.label,
            .tip = fmt::format("{}: accuracy {}, {}{}", point.name, with_prefix(point.accuracy, "1"),
                               with_prefix(point.*x, plot.x.unit),
                               point.bytes > 0 ? ", " + with_prefix(point.bytes, "byte") : ""),
