@@ -83,6 +83,11 @@ void AxisScale::add_named_ticks(const PlotAxis& axis, int most) {
 void AxisScale::add_linear_ticks(const PlotAxis& axis, int most) {
   const auto unit = scaled_unit(std::max(std::abs(low_), std::abs(high_)), axis.unit);
   double step = round_step((high_ - low_) / most);
+  const auto ticks_of = [&](double each) {
+    return std::floor(high_ / each) - std::ceil(low_ / each);
+  };
+  // Two at least, to read a distance: the next smaller steps.
+  for (int i = 0; i < 2 && ticks_of(step) < 1; ++i) step = round_step(0.4 * step);
   if (axis.scale == PlotAxis::Scale::whole) step = std::max(step, 1.0);
   const int digits = std::clamp(-int(std::floor(std::log10(step / unit.divisor) + 1e-9)), 0, 12);
   const double largest = std::max(std::abs(low_), std::abs(high_)) / unit.divisor;

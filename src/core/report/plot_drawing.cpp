@@ -144,8 +144,8 @@ class Drawing {
       text(x, y, words, "ink halo");
     }
     for (std::size_t row = 0; row < plot_.rows.size(); ++row) {
-      text(kEdge, layout_.top_of_row(row) + 14, fitted(plot_.rows[row].label, width_ - 2 * kEdge),
-           "ink halo");
+      text(kEdge, layout_.top_of_row(row) + 14,
+           fitted_name(plot_.rows[row].label, width_ - 2 * kEdge), "ink halo");
     }
   }
 

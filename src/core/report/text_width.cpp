@@ -56,6 +56,23 @@ std::string fitted(std::string_view text, double width, double size) {
   return shown.substr(0, kept) + kEllipsis;
 }
 
+std::string fitted_name(std::string_view text, double width) {
+  const std::string shown = printable_message(text);
+  const double room = width / kTextSize;
+  if (width_of(shown) <= room) return shown;
+  constexpr double kBegin = 0.4;  // share of the begin that is kept
+  const std::size_t begin = fitting(shown, kBegin * (room - width_of(kEllipsis)));
+  const std::string kept = shown.substr(0, begin) + kEllipsis;
+  std::size_t end = shown.size();
+  double used = width_of(kept);
+  for (std::size_t i = shown.size(); i-- > begin;) {
+    used += width_of(shown[i]);
+    if (used > room) break;
+    if (begins_character(shown[i])) end = i;
+  }
+  return kept + shown.substr(end);
+}
+
 std::vector<std::string> lines_of(std::string_view text, double width, double size) {
   const std::string shown = printable_message(text);
   std::vector<std::string> lines;

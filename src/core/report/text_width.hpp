@@ -17,6 +17,9 @@ inline constexpr double kBold = 1.2;     ///< width of bold text over regular te
 /// The text, shortened with an ellipsis to `width` pixels.
 [[nodiscard]] std::string fitted(std::string_view text, double width, double size = kTextSize);
 
+/// The text, shortened in its middle, because names often differ at their ends.
+[[nodiscard]] std::string fitted_name(std::string_view text, double width);
+
 /// Lines of at most `width` pixels, broken between words, or within a word that is longer.
 [[nodiscard]] std::vector<std::string> lines_of(std::string_view text, double width,
                                                 double size = kTextSize);

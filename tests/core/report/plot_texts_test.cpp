@@ -320,7 +320,11 @@ TEST_CASE("lines of a text break between words, within long words, and never wit
   }
   CHECK(joined == "µµµµµµ");
   CHECK(detail::text_width("iiii") < detail::text_width("WWWW") / 3);
-  const std::string cut = detail::fitted(kLong, 100);
+  const std::string cut = detail::fitted(kLong, 100), name = detail::fitted_name(kLong, 150);
   CHECK(cut.ends_with("…"));
   CHECK(detail::text_width(cut) <= 100);
+  CHECK_THAT(name, Catch::StartsWith("effici") && Contains("…") && Catch::EndsWith("ation"));
+  CHECK(detail::text_width(name) <= 150);
+  CHECK(detail::fitted_name("µµµµµµµµ", 60) == "µ…µµµ");
+  CHECK(detail::fitted_name("short", 150) == "short");
 }
