@@ -181,7 +181,7 @@ TEST_CASE("the time between layers is from the end of one to the begin of the ne
   CHECK(row[2] == "Relu 'r'");
   CHECK(row[3] == "10.0 ns");
   CHECK(result.table.rows()[1][3] == "20.0 ns");
-  CHECK(row.back() == "3.33%");  // of 300 ns
+  CHECK(row.back() == "3.33%");  // 10 ns of 300 ns
   REQUIRE(result.plots.size() == 1);
   CHECK(result.plots[0].marks[1].points[1].y == Approx(20e-9));
 }

@@ -469,17 +469,17 @@ TEST_CASE("a table alone has a row a record, and the reasons of those that did n
   CHECK_THAT(to_html_table({}), Contains("Nothing was measured"));
 }
 
-TEST_CASE("numbers and the status stand beside the case, before what is only told") {
+TEST_CASE("numbers and the status stand beside the case, before secondary outcomes") {
   std::vector<Measurement> measurements;
   for (const int batch : {1, 4}) {
     measurements.push_back(timed("a", "torch", batch));
     measurements.back().conditions = {
-        {"batch", identity(batch)}, {"answers", finding(batch + 1)}, {"warmup", setting(batch)}};
+        {"batch", identity(batch)}, {"load", finding(batch + 1)}, {"warmup", setting(batch)}};
   }
   const std::string table = to_html_table(measurements);
   std::size_t at = 0;
   for (const std::string title :
-       {"batch", "value", "95% interval", "samples", "statistic", "status", "answers", "warmup"}) {
+       {"batch", "value", "95% interval", "samples", "statistic", "status", "load", "warmup"}) {
     CAPTURE(title);
     const std::size_t place = table.find(">" + title + "</th>");
     REQUIRE(place != std::string::npos);

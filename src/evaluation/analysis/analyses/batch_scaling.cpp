@@ -47,7 +47,7 @@ class BatchScalingAnalysis final : public Analysis {
                                               {"p50", right}})};
     std::map<std::string, std::vector<detail::Curve>> curves;  // by model if there are many
     const bool apart = lines.size() > kMostTogether;
-    std::set<double> sizes;  // of batches, which the axis names
+    std::set<double> sizes;  // batch sizes, which the axis names
     for (const auto& [name, batches] : lines) {
       for (const auto& [batch, cell] : batches) sizes.insert(batch);
     }

@@ -24,7 +24,7 @@ class BetweenLayersAnalysis final : public Analysis {
                                               {"95% interval", right},
                                               {"share of layers", right}})};
     for (const AnalysedRun& run : runs) {
-      std::map<std::string, double> totals;  // of the layers themselves
+      std::map<std::string, double> totals;  // times of the layers themselves
       for (const auto& layer : detail::layer_times(run)) {
         totals[layer.framework] += layer.seconds.value;
       }
