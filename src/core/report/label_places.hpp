@@ -34,7 +34,7 @@ class LabelPlaces {
 
   struct Place {
     double x, y;                  ///< begin of the text's baseline
-    std::optional<Pixel> leader;  ///< where a line from the point ends
+    std::optional<Pixel> leader;  ///< end of a line from the point
   };
   /// Nothing if there is no room. `radius` is that of the point's mark.
   [[nodiscard]] std::optional<Place> add(Pixel point, double radius, double width);
