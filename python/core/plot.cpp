@@ -16,8 +16,8 @@ namespace {
 
 using Pairs = std::vector<std::pair<double, double>>;
 
-constexpr std::array kShapes = {"line",     "faint_line", "dots", "box",
-                                "interval", "rule",       "text", "key"};
+constexpr std::array kShapes = {"line", "faint_line", "dots", "box", "interval",
+                                "rule", "text",       "key",  "disc"};
 constexpr std::array kScales = {"linear", "whole", "logarithmic"};
 
 PlotAxis axis_of(const std::tuple<std::string, std::string, std::string>& words) {
@@ -58,9 +58,12 @@ void bind_plot(py::module_& m) {
           "shape", [](const PlotMark& mark) { return kShapes[std::size_t(mark.shape)]; },
           "line, faint_line, dots, box (two points are opposite corners), interval (from each "
           "first "
-          "point to each second), rule (through the first point), text (its label alone) or key.")
+          "point to each second), rule (through the first point), text (its label alone), key or "
+          "disc (a circle whose area is `weight`).")
       .def_readonly("series", &PlotMark::series, "Index of the plot's `series` that it belongs to.")
       .def_readonly("label", &PlotMark::label)
+      .def_readonly("weight", &PlotMark::weight,
+                    "From 0 to 1: depth of a box's colour, area of a disc.")
       .def_property_readonly(
           "points",
           [](const PlotMark& mark) {

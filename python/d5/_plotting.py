@@ -58,7 +58,7 @@ def _draw_mark(axes: Any, mark: _d5.PlotMark, picture: _d5.Plot, named: set[int]
     color = f"C{mark.series % 10}"
     name = picture.series[mark.series] if mark.series < len(picture.series) else ""
     style: dict[str, Any] = {"color": color}
-    if name and mark.series not in named and mark.shape in ("line", "dots", "box"):
+    if name and mark.series not in named and mark.shape in ("line", "dots", "box", "disc"):
         named.add(mark.series)
         style["label"] = name
     xs, ys = [x for x, _ in mark.points], [y for _, y in mark.points]
@@ -68,13 +68,15 @@ def _draw_mark(axes: Any, mark: _d5.PlotMark, picture: _d5.Plot, named: set[int]
         axes.plot(xs, ys, color=color, alpha=0.3, linewidth=0.8)
     elif mark.shape == "dots":
         axes.plot(xs, ys, "o", markersize=4, **style)
+    elif mark.shape == "disc":
+        axes.scatter(xs, ys, s=900 * mark.weight, alpha=0.4, **style)
     elif mark.shape == "interval":
         for i in range(0, len(mark.points) - 1, 2):
             axes.plot(xs[i : i + 2], ys[i : i + 2], marker="|" if ys[i] == ys[i + 1] else "_", color=color)
     elif mark.shape == "box":
         for i in range(0, len(mark.points) - 1, 2):
             low, height = min(ys[i : i + 2]), abs(ys[i + 1] - ys[i])
-            axes.barh(low + height / 2, xs[i + 1] - xs[i], height, left=xs[i], alpha=0.5, **style)
+            axes.barh(low + height / 2, xs[i + 1] - xs[i], height, left=xs[i], alpha=0.5 * mark.weight, **style)
             style.pop("label", None)
     elif mark.shape == "rule" and mark.points:
         (axes.axvline if picture.rows else axes.axhline)(xs[0] if picture.rows else ys[0], color="0.6", linewidth=0.8)

@@ -287,7 +287,7 @@ TEST_CASE("every analysis has nothing to say of nothing, and its plots are drawn
   add_layer(run, "conv1", "Conv", 2e-3, 1e9, 1e6);
   const std::vector<AnalysedRun> runs = {run};
   const auto plots = analysis_plots(runs);
-  CHECK(plots.size() == 7);  // none of cost, whose price nobody knows, and none of the profile
+  CHECK(plots.size() == 9);  // none of cost, whose price nobody knows, and none of the profile
   for (const auto& plot : plots) CHECK_THAT(to_svg(plot), Contains("<svg"));
 }
 

@@ -5,6 +5,7 @@
 
 #include "d5/core/errors/error.hpp"
 #include "d5/prediction/training/prediction_timeline.hpp"
+#include "tests/core/svg_texts.hpp"
 
 namespace d5 {
 namespace {
@@ -172,6 +173,7 @@ TEST_CASE("curves side by side are told apart by what differs between them") {
   CHECK(std::ranges::find(series, "predicted, fast, compute:factor=2") != series.end());
   CHECK(std::ranges::find(series, "measured, fast") == series.end());
   CHECK(prediction_plot({one}).title == "one piece on slow");
+  CHECK(testing::faults_of_texts(plot) == "");
 }
 
 }  // namespace

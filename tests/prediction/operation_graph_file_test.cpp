@@ -6,6 +6,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/prediction/graph/operation_schedule.hpp"
+#include "tests/core/svg_texts.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace d5 {
@@ -67,6 +68,7 @@ TEST_CASE("drawings of a graph name every operation, and mean what its text says
   const OperationGraph graph = small_graph();
   const std::string dot = to_dot(graph), svg = to_svg(graph);
   CHECK_THAT(dot, Catch::Contains("fc<1>") && Catch::Contains("o1 -> o2"));
+  CHECK(testing::faults_of_texts(svg).empty());
   CHECK_THAT(svg, Catch::Contains("fc&lt;1&gt;") && Catch::Contains("bucket 0"));
   CHECK_THAT(dot, Catch::Contains("a \\\"small\\\" one"));
   const testing::TemporaryFolder folder;

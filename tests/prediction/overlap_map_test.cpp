@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "d5/core/errors/error.hpp"
+#include "tests/core/svg_texts.hpp"
 
 namespace d5 {
 namespace {
@@ -49,6 +50,7 @@ TEST_CASE("a map is drawn both ways, a box a cell") {
   CHECK(plots[0].marks[1].label == "4.00");
   CHECK(plots[0].marks[0].series < plots[0].marks[1].series);
   CHECK(plots[1].marks.size() == 1);
+  for (const auto& plot : plots) CHECK(testing::faults_of_texts(plot) == "");
 }
 
 TEST_CASE("two maps agree in the cells whose intervals meet") {

@@ -39,9 +39,11 @@ AxisScale::AxisScale(const PlotAxis& axis, Extent extent, double from, double to
   if (!axis.names.empty()) extent = {-0.5, double(axis.names.size()) - 0.5};
   if (extent.empty()) extent = logarithmic_ ? Extent{1, 10} : Extent{0, 1};
   if (logarithmic_) {
-    const double air = std::max(std::pow(extent.high / extent.low, kAir), 1.005);
-    low_ = extent.low / air;
-    high_ = extent.high * air;
+    using Limits = std::numeric_limits<double>;
+    const double decades = std::log(extent.high) - std::log(extent.low);
+    const double air = std::max(std::exp(kAir * decades), 1.005);
+    low_ = std::max(extent.low / air, Limits::min());
+    high_ = std::min(extent.high * air, Limits::max());
   } else {
     double width = extent.high - extent.low;
     if (width <= 0) width = extent.high == 0 ? 1 : std::abs(extent.high) * 0.1;
@@ -64,8 +66,9 @@ bool AxisScale::shows(double value) const {
 }
 
 double AxisScale::operator()(double value) const {
-  const double share = logarithmic_ ? std::log(value / low_) / std::log(high_ / low_)
-                                    : (value - low_) / (high_ - low_);
+  const double share = logarithmic_
+                           ? (std::log(value) - std::log(low_)) / (std::log(high_) - std::log(low_))
+                           : (value - low_) / (high_ - low_);
   return from_ + share * (to_ - from_);
 }
 
@@ -80,14 +83,22 @@ void AxisScale::add_named_ticks(const PlotAxis& axis, int most) {
 void AxisScale::add_linear_ticks(const PlotAxis& axis, int most) {
   const auto unit = scaled_unit(std::max(std::abs(low_), std::abs(high_)), axis.unit);
   double step = round_step((high_ - low_) / most);
+  const auto ticks_of = [&](double each) {
+    return std::floor(high_ / each) - std::ceil(low_ / each);
+  };
+  // Two at least, to read a distance: the next smaller steps.
+  for (int i = 0; i < 2 && ticks_of(step) < 1; ++i) step = round_step(0.4 * step);
   if (axis.scale == PlotAxis::Scale::whole) step = std::max(step, 1.0);
   const int digits = std::clamp(-int(std::floor(std::log10(step / unit.divisor) + 1e-9)), 0, 12);
   const double largest = std::max(std::abs(low_), std::abs(high_)) / unit.divisor;
   const bool plain = largest < 1e6 && digits <= 6;
+  // As many digits as distinguish neighbouring ticks.
+  const int significant =
+      std::clamp(int(std::ceil(std::log10(largest * unit.divisor / step))) + 1, 3, 15);
   for (double i = std::ceil(low_ / step - 1e-9); i * step <= high_ * (1 + 1e-12); ++i) {
     const double value = i * step / unit.divisor + 0.0;  // never -0
-    ticks_.push_back(
-        {i * step, plain ? fmt::format("{:.{}f}", value, digits) : fmt::format("{:.3g}", value)});
+    ticks_.push_back({i * step, plain ? fmt::format("{:.{}f}", value, digits)
+                                      : fmt::format("{:.{}g}", value, significant)});
     if (ticks_.size() > 100) break;  // steps below floating-point resolution
   }
   title_ = joined(axis.label, unit.name);

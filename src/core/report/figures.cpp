@@ -4,29 +4,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <set>
 
 #include "core/report/results_table.hpp"
 #include "core/results/result_cells.hpp"
 #include "d5/core/entries/option.hpp"
-#include "d5/core/entries/registry.hpp"
-#include "d5/core/errors/error.hpp"
 
 namespace d5::detail {
 
 namespace {
 
-/// Adds the status to labels if statuses differ.
+/// Adds the statistic and the status to labels if they differ.
 void add_labels(Figures& figures) {
-  const bool all_alike = std::ranges::all_of(figures, [&](const Figure& figure) {
-    return figure.record->status == figures.front().record->status;
-  });
+  const auto all_have = [&](auto Measurement::* member) {
+    return std::ranges::all_of(figures, [&](const Figure& figure) {
+      return figure.record->*member == figures.front().record->*member;
+    });
+  };
+  const bool one_status = all_have(&Measurement::status);
+  const bool one_statistic = all_have(&Measurement::statistic);
   for (auto& figure : figures) {
     const Measurement& m = *figure.record;
     figure.label = numbers_of(m).value;
-    if (all_alike || m.status == Status::passed) continue;
+    if (!one_statistic) figure.label = to_string(m.statistic) + " " + figure.label;
+    if (one_status || m.status == Status::passed) continue;
     figure.label += fmt::format(", {}", name_of(m.status));
   }
 }
@@ -146,8 +148,13 @@ RowPlaces::RowPlaces(Plot& plot, const Figures& figures) {
       lanes_.emplace_back();
     }
     name_series(plot, figure.number, figure.series);
-    lanes_[row->second].insert(figure.number);
+    lanes_[row->second].push_back(&figure);
     plot.rows[row->second].lanes = lanes_[row->second].size();
+  }
+  for (auto& lanes : lanes_) {
+    std::ranges::stable_sort(lanes, {}, [](const Figure* figure) {
+      return std::pair(figure->number, figure->record->statistic.quantile);
+    });
   }
   if (left_out > 0) {
     add_note(plot,
@@ -166,7 +173,7 @@ std::optional<RowPlaces::Place> RowPlaces::operator()(const Figure& figure) cons
   const std::size_t row = rows_.at(figure.row);
   if (row >= lanes_.size()) return std::nullopt;
   const auto& lanes = lanes_[row];
-  const auto lane = std::distance(lanes.begin(), lanes.find(figure.number));
+  const auto lane = std::ranges::find(lanes, &figure) - lanes.begin();
   const double height = 1.0 / double(lanes.size());
   return Place{double(row) + (double(lane) + 0.5) * height, height};
 }
@@ -193,92 +200,3 @@ bool is_curve(const Figure& figure) {
 }
 
 }  // namespace d5::detail
-
-namespace d5 {
-namespace {
-
-using detail::Figures;
-
-bool all_curves(const Figures& figures) { return std::ranges::all_of(figures, detail::is_curve); }
-
-/// Whether a figure has repeated samples that are not all equal.
-bool has_distribution(const detail::Figure& figure) {
-  constexpr std::size_t kFewest = 6;  // minimum for an interval of the median
-  const Measurement& m = *figure.record;
-  if (m.statistic.of != Statistic::Of::quantile || m.samples.size() < kFewest) return false;
-  // The samples of a rate or a ratio repeat those of its time.
-  if (m.quantity == Quantity::rate || m.quantity == Quantity::ratio || is_curve(figure))
-    return false;
-  return std::ranges::any_of(m.samples, [&](double s) { return s != m.samples.front(); });
-}
-
-/// Sorts the most expensive part first.
-void sort_by_value(Figures& figures) {
-  std::ranges::stable_sort(figures, std::ranges::greater{},
-                           [](const detail::Figure& figure) { return figure.estimate.value; });
-}
-
-}  // namespace
-
-std::vector<Plot> plots_of(const Report& report) {
-  std::vector<Plot> curves, seeds, ratios, values, sweeps, samples;
-  Figures flop_rates, byte_rates;
-  for (auto& figures : detail::figures_by_metric(report.sources)) {
-    const Measurement& first = *figures.front().record;
-    const std::string by = detail::grouping_of(first);
-    if (by.empty() && first.metric == "flop_rate") flop_rates = figures;
-    if (by.empty() && first.metric == "byte_rate") byte_rates = figures;
-    const bool is_swept = by.empty() && first.quantity != Quantity::error && !all_curves(figures);
-    if (is_swept) std::ranges::move(detail::sweep_plots(figures), std::back_inserter(sweeps));
-    const std::string shared = detail::name_rows(figures);
-    const auto add = [&](std::vector<Plot>& group, Plot plot) {
-      if (!by.empty()) plot.name += "-by-" + by, plot.title += ", by " + by;
-      if (!shared.empty()) plot.title += ": " + shared;
-      group.push_back(std::move(plot));
-    };
-    if (all_curves(figures)) {
-      add(curves, detail::curve_plot(figures));
-      continue;
-    }
-    if (first.quantity == Quantity::ratio) {
-      add(ratios, detail::ratio_plot(figures));
-      continue;
-    }
-    if (detail::is_of_runs(first)) {
-      std::erase_if(figures, [](const auto& figure) { return figure.record->samples.size() < 2; });
-      if (!figures.empty()) add(seeds, detail::run_plot(figures));
-      continue;
-    }
-    if (!by.empty()) sort_by_value(figures);
-    if (figures.size() > 1) add(values, detail::value_plot(figures));
-    if (!by.empty()) continue;  // intervals suffice for many parts
-    Figures repeated;
-    std::ranges::copy_if(figures, std::back_inserter(repeated), has_distribution);
-    if (!repeated.empty()) add(samples, detail::sample_plot(repeated));
-  }
-  std::vector<Plot> plots = detail::pair_plots(report.pairs);
-  for (auto* group : {&seeds, &curves, &ratios, &values, &sweeps, &samples}) {
-    std::ranges::move(*group, std::back_inserter(plots));
-  }
-  if (!flop_rates.empty() && !byte_rates.empty()) {
-    plots.push_back(detail::roofline_plot(flop_rates, byte_rates, report.sources));
-  }
-  std::ranges::copy(report.plots, std::back_inserter(plots));
-  return plots;
-}
-
-Plot plot_named(const std::vector<Plot>& plots, const std::string& name) {
-  if (plots.empty()) {
-    throw ValueError(
-        "nothing to plot: no record has samples that a plot would show; a table shows them");
-  }
-  if (name.empty()) return plots.front();
-  std::vector<std::string> known;
-  for (const auto& plot : plots) {
-    if (plot.name == name) return plot;
-    known.push_back(plot.name);
-  }
-  throw_unknown_name("plot", name, known);
-}
-
-}  // namespace d5

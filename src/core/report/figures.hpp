@@ -3,7 +3,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +21,7 @@ struct Figure {
   std::string series;  ///< framework, device and file, if they differ
   std::size_t number;  ///< number of the series in all plots of a page: fixes colour and order
   Estimate estimate;
-  std::string label;  ///< "1.25 ms", with the status if statuses differ
+  std::string label;  ///< "p99 1.25 ms", with statistic and status if they differ
   std::string tip;    ///< row, series, value, interval, number of samples
 };
 using Figures = std::vector<Figure>;
@@ -38,7 +37,8 @@ void name_series(Plot& plot, std::size_t number, const std::string& name);
 /// Series numbers for lines of these figures: their own, or 0, 1, ... if two are equal.
 [[nodiscard]] std::vector<std::size_t> line_numbers(const std::vector<const Figure*>& figures);
 
-/// Assigns figures to places: a row for each `row`, with a lane for each of its `series`.
+/// Assigns figures to places: a row for each `row`, with a lane for each figure, by series and
+/// percentile.
 class RowPlaces {
  public:
   static constexpr std::size_t kMostRows = 40;
@@ -52,7 +52,7 @@ class RowPlaces {
 
  private:
   std::map<std::string, std::size_t> rows_;
-  std::vector<std::set<std::size_t>> lanes_;  ///< series numbers in each row
+  std::vector<std::vector<const Figure*>> lanes_;  ///< figures of each row, which outlive this
 };
 
 /// The grouping of a record that describes a part of a whole: "operator"; otherwise empty.

@@ -19,13 +19,13 @@ bool HtmlTable::is_of_numbers(std::size_t column) const {
   return std::ranges::any_of(rows_, [&](const auto& row) { return row[column].value.has_value(); });
 }
 
-void HtmlTable::say_once(std::size_t columns) {
+void HtmlTable::say_once(std::size_t begin, std::size_t end) {
   for (std::size_t c = titles_.size(); c-- > 0;) {
     std::set<std::string> words;
     for (const auto& row : rows_) words.insert(row[c].text);
     const bool in_all = !words.contains("");
     words.erase("");
-    const bool one_word = words.size() == 1 && c < columns && rows_.size() > 1;
+    const bool one_word = words.size() == 1 && (c < begin || c >= end) && rows_.size() > 1;
     if (!words.empty() && !one_word) continue;
     if (one_word) {
       std::string& said = in_all ? in_all_rows_ : where_it_applies_;

@@ -27,9 +27,9 @@ class HtmlTable {
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  /// Removes empty columns. Of the first `columns`, moves those with the same text in several rows
-  /// above the table.
-  void say_once(std::size_t columns);
+  /// Removes empty columns. Moves columns with the same text in several rows above the table,
+  /// except those from `begin` to `end`, which are the row's numbers.
+  void say_once(std::size_t begin, std::size_t end);
   /// Keeps the last rows, which summarise the others, at the end for any sorting.
   void end_with(std::size_t rows) { at_the_end_ = rows; }
   [[nodiscard]] std::string html() const;

@@ -16,7 +16,7 @@ std::string page_style() {
 )" + colour_rules(Theme::dark) +
          R"(}
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:1240px;padding:24px 28px 64px;background:var(--back);color:var(--ink);
+body{margin:0 auto;max-width:1384px;padding:24px 28px 64px;background:var(--back);color:var(--ink);
 font:15px/1.5 system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}
 h1{font-size:26px;line-height:1.2;margin:0 0 6px}
 h2{font-size:18px;margin:40px 0 12px;padding-top:12px;border-top:1px solid var(--line)}
@@ -32,7 +32,8 @@ p{margin:0 0 8px}
 figure{margin:0 0 20px;break-inside:avoid;padding:14px 16px;background:var(--card);border-radius:8px;overflow:hidden}
 figure.full{column-span:all;margin-top:20px}
 .plot{display:block;width:100%;height:auto;font-family:inherit}
-.narrow{display:none}
+.narrow,.widest{display:none}
+@media (min-width:1100px){.widest{display:block}.full .wide{display:none}}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;font-size:14px;line-height:1.35;min-width:60%}
 th,td{padding:5px 14px 5px 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}

@@ -5,99 +5,61 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <map>
+#include <optional>
 
+#include "core/report/label_places.hpp"
+#include "core/report/mark_shapes.hpp"
 #include "core/report/markup.hpp"
 #include "core/report/palette.hpp"
 #include "core/report/plot_layout.hpp"
+#include "core/report/text_width.hpp"
 
 namespace d5 {
 namespace detail {
 namespace {
 
 using MarkShape = PlotMark::Shape;
-struct Pixel {
-  double x, y;
-};
+constexpr double kLine = PlotLayout::kLine, kEdge = PlotLayout::kEdge;
 
-std::string at(double x, double y) { return fmt::format("{:.1f} {:.1f}", x, y); }
-
-/// Series also differ in the shape of dots and the dashes of lines. Series of the same colour
-/// differ in both.
-std::size_t look_of(std::size_t series) { return series + series / kSeriesColours; }
-
-std::string dot_at(Pixel p, std::size_t series) {
-  constexpr double r = 3.5;
-  switch (look_of(series) % kSeriesColours) {
-    case 0:
-      return fmt::format("M{} a{} {} 0 1 0 {} 0 a{} {} 0 1 0 -{} 0z", at(p.x - r, p.y), r, r, 2 * r,
-                         r, r, 2 * r);
-    case 1:
-      return fmt::format("M{} h{} v{} h-{}z", at(p.x - 3, p.y - 3), 6, 6, 6);
-    case 2:
-      return fmt::format("M{} l4 7 h-8z", at(p.x, p.y - 4));
-    case 3:
-      return fmt::format("M{} l4.5 4.5 l-4.5 4.5 l-4.5 -4.5z", at(p.x, p.y - 4.5));
-    case 4:
-      return fmt::format("M{} l4 -7 h-8z", at(p.x, p.y + 4));
-    default:  // a cross
-      return fmt::format("M{} h3v3h3v3h-3v3h-3v-3h-3v-3h3z", at(p.x - 1.5, p.y - 4.5));
-  }
-}
-
-std::string dashes_of(std::size_t series) {
-  constexpr std::array<const char*, kSeriesColours> dashes = {"",        "7 3",  "2 3",
-                                                              "9 3 2 3", "14 4", "9 3 2 3 2 3"};
-  const std::string dash = dashes[look_of(series) % dashes.size()];
-  return dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash);
-}
-
-/// Keeps the first, the lowest, the highest and the last point in each column of pixels. The
-/// picture is unchanged, and the page small.
-std::vector<Pixel> thinned(const std::vector<Pixel>& points) {
-  std::vector<Pixel> result;
-  for (auto begin = points.begin(); begin != points.end();) {
-    const auto end = std::find_if(begin, points.end(), [&](const Pixel& p) {
-      return std::floor(p.x) != std::floor(begin->x);
-    });
-    const auto [low, high] =
-        std::minmax_element(begin, end, [](const Pixel& a, const Pixel& b) { return a.y < b.y; });
-    std::array kept = {begin, low, high, end - 1};
-    std::ranges::sort(kept);
-    const auto last = std::unique(kept.begin(), kept.end());
-    for (auto each = kept.begin(); each != last; ++each) result.push_back(**each);
-    begin = end;
-  }
-  return result;
+std::string colour_of(const PlotMark& mark) {
+  return fmt::format("halo s{}", mark.series % kSeriesColours);
 }
 
 class Drawing {
  public:
-  Drawing(const Plot& plot, int width) : plot_(plot), width_(width), layout_(plot, width) {}
+  Drawing(const Plot& plot, int width)
+      : plot_(plot), width_(width), layout_(plot, width), height_(layout_.height) {}
 
   /// `before` precedes all drawn elements.
   std::string svg(const std::string& before) {
     frame();
     for (const auto& mark : plot_.marks) draw(mark);
-    for (const auto& mark : plot_.marks) {
-      if (!mark.label.empty()) label(mark, pixels_of(mark));
+    if (plot_.rows.empty()) {
+      label_points();
+    } else {
+      label_rows();
+      fill_cells();
     }
-    name_rows();
     return fmt::format(
                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" "
                "viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\" font-size=\"12\" "
                "font-family=\"Helvetica, Arial, sans-serif\"><title>{2}</title>{3}",
-               width_, layout_.height, escaped(plot_.title), before) +
+               width_, height_, escaped(plot_.title), before) +
            body_ + "</svg>\n";
   }
 
  private:
-  void text(double x, double y, const std::string& words, const char* colour,
+  void text(double x, double y, const std::string& words, const std::string& colour,
             const std::string& more = "") {
     body_ += fmt::format(
         "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\" fill=\"currentColor\"{}>{}</text>", x, y,
         colour, more, escaped(words));
+  }
+  /// A text centred at `x`, or as near as the picture's edges permit. Returns its box.
+  PixelBox centred_box(double x, double y, const std::string& words) const {
+    const double width = text_width(words);
+    return box_of_text(std::max(std::min(x - width / 2, width_ - kEdge - width), kEdge), y, width);
   }
   void grid_line(double x1, double y1, double x2, double y2) {
     body_ += fmt::format("<path class=\"grid\" stroke=\"currentColor\" d=\"M{} L{}\"/>", at(x1, y1),
@@ -105,168 +67,192 @@ class Drawing {
   }
 
   void frame() {
-    const double line = PlotLayout::kLine;
     double y = 15;
     for (const std::string& words : layout_.title) {
-      text(2, y, words, "ink", " font-size=\"14\" font-weight=\"bold\"");
-      y += line;
+      text(kEdge, y, words, "ink",
+           fmt::format(" font-size=\"{}\" font-weight=\"bold\"", PlotLayout::kTitleSize));
+      y += kLine;
     }
     for (const std::string& words : layout_.note) {
-      text(2, y, words, "soft");
-      y += line;
+      text(kEdge, y, words, "soft");
+      y += kLine;
     }
-    for (const auto& [series, x, y] : layout_.legend) {
+    for (const auto& [series, x, baseline, words] : layout_.legend) {
       body_ += fmt::format("<path class=\"s{}\" fill=\"currentColor\" d=\"{}\"/>",
-                           series % kSeriesColours, dot_at({x + 6, y - 4}, series));
-      text(x + 14, y, plot_.series[series], "ink");
+                           series % kSeriesColours, dot_at({x + 6, baseline - 4}, series));
+      text(x + 14, baseline, words, "ink");
     }
+    draw_upright_lines();
+    const std::string title = fitted(layout_.x.title(), width_ - 2 * kEdge);
+    const double baseline = layout_.bottom + 2.2 * kLine;
+    text(centred_box((layout_.left + layout_.right) / 2, baseline, title).left, baseline, title,
+         "soft");
+    if (plot_.rows.empty()) draw_level_lines();
+  }
+  /// Draws the x axis's lines, and as many of their texts as have room.
+  void draw_upright_lines() {
+    constexpr double kGap = 6;
+    const double baseline = layout_.bottom + kLine + 1;
+    double free = 0;
     for (const auto& tick : layout_.x.ticks()) {
       const double x = layout_.x(tick.value);
       grid_line(x, layout_.top, x, layout_.bottom);
-      text(x, layout_.bottom + line, tick.text, "soft", " text-anchor=\"middle\"");
+      const std::string words = fitted(tick.text, width_ - 2 * kEdge);
+      const PixelBox box = centred_box(x, baseline, words);
+      if (box.left < free) continue;
+      text(box.left, baseline, words, "soft");
+      free = box.right + kGap;
     }
-    text((layout_.left + layout_.right) / 2, layout_.bottom + 2.2 * line, layout_.x.title(), "soft",
-         " text-anchor=\"middle\"");
-    if (plot_.rows.empty()) frame_of_numbers();
   }
-  void frame_of_numbers() {
-    text(2, layout_.top - 10, layout_.y.title(), "soft");
+  void draw_level_lines() {
+    if (!plot_.y.label.empty()) {
+      text(kEdge, layout_.top - 10, fitted(layout_.y.title(), width_ - 2 * kEdge), "soft");
+    }
+    double free = layout_.bottom + kLine;  // from the lowest up
     for (const auto& tick : layout_.y.ticks()) {
       const double y = layout_.y(tick.value);
       grid_line(layout_.left, y, layout_.right, y);
-      text(layout_.left - 6, y + 4, tick.text, "soft", " text-anchor=\"end\"");
+      if (y > free) continue;
+      text(layout_.left - 6, y + 4, fitted(tick.text, layout_.left - 6 - kEdge), "soft",
+           " text-anchor=\"end\"");
+      free = y - kLine;
     }
-  }
-  void name_rows() {
-    const auto letters = std::size_t((width_ - 4) / PlotLayout::kLetter);
-    for (std::size_t row = 0; row < plot_.rows.size(); ++row) {
-      text(2, layout_.top_of_row(row) + 14, shortened(plot_.rows[row].label, letters), "ink halo");
-    }
-  }
-
-  std::vector<Pixel> pixels_of(const PlotMark& mark) const {
-    std::vector<Pixel> pixels;
-    for (const auto& [x, y] : mark.points) {
-      const bool shown = layout_.x.shows(x) && (plot_.rows.empty() ? layout_.y.shows(y) : true);
-      if (shown) pixels.push_back({layout_.x(x), layout_.y_of(y)});
-    }
-    return pixels;
   }
 
   void draw(const PlotMark& mark) {
-    const auto points = pixels_of(mark);
+    const auto points = pixels_of(mark, layout_);
     const bool pairs = mark.shape == MarkShape::box || mark.shape == MarkShape::interval;
     if (points.empty() || (pairs && points.size() != mark.points.size())) return;
     body_ += fmt::format("<g class=\"s{}\">", mark.series % kSeriesColours);
     if (!mark.tip.empty()) body_ += "<title>" + escaped(mark.tip) + "</title>";
-    body_ += path_of(mark, points) + "</g>";
+    body_ += paths_of(mark, points, layout_) + "</g>";
   }
 
-  std::string path_of(const PlotMark& mark, const std::vector<Pixel>& points) const {
-    std::string d, paint = "fill=\"currentColor\"";
-    switch (mark.shape) {
-      case MarkShape::dots:
-        for (const auto& point : points) d += dot_at(point, mark.series);
-        break;
-      case MarkShape::text:
-        return "";
-      case MarkShape::key:
-        for (const auto& point : points) d += dot_at({layout_.left - 10, point.y}, mark.series);
-        break;
-      case MarkShape::box:
-        for (std::size_t i = 0; i + 1 < points.size(); i += 2) d += box(points[i], points[i + 1]);
-        if (points.size() == 2 && is_large(points[0], points[1])) paint += " class=\"edge\"";
-        break;
-      case MarkShape::line: {
-        for (const auto& point : thinned(points))
-          d += (d.empty() ? "M" : "L") + at(point.x, point.y);
-        paint =
-            "fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.8\" "
-            "stroke-linejoin=\"round\"" +
-            dashes_of(mark.series);
-        break;
-      }
-      case MarkShape::faint_line:
-        for (const auto& point : thinned(points))
-          d += (d.empty() ? "M" : "L") + at(point.x, point.y);
-        paint = "fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.35\"";
-        break;
-      case MarkShape::interval:
-        for (std::size_t i = 0; i + 1 < points.size(); i += 2) {
-          d += interval(points[i], points[i + 1]);
-        }
-        // An edge separates it from a bar of its own colour.
-        return fmt::format(
-            "<path class=\"edge\" fill=\"none\" stroke-width=\"4\" d=\"{0}\"/>"
-            "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.6\" "
-            "d=\"{0}\"/>",
-            d);
-      case MarkShape::rule:
-        if (plot_.rows.empty()) {
-          d = fmt::format("M{} H{:.1f}", at(layout_.left, points[0].y), layout_.right);
-        }
-        for (std::size_t row = 0; row < plot_.rows.size(); ++row) {  // not through its name
-          const auto [top, bottom] = layout_.lanes_of_row(row);
-          d += fmt::format("M{} V{:.1f}", at(points[0].x, top), bottom);
-        }
-        return fmt::format(
-            "<path class=\"ink\" fill=\"none\" stroke=\"currentColor\" "
-            "stroke-dasharray=\"4 3\" d=\"{}\"/>",
-            d);
+  /// Names the rows, and places each label after its mark, if there is room.
+  void label_rows() {
+    std::vector<PixelBox> taken;
+    for (const auto& mark : plot_.marks) {
+      if (mark.label.empty() || mark.shape == MarkShape::text) continue;
+      const auto points = pixels_of(mark, layout_);
+      if (points.empty()) continue;
+      const double x = std::ranges::max(points, {}, &Pixel::x).x + 7;
+      const double y = (points.front().y + points.back().y) / 2 + 4;
+      const std::string words = fitted(mark.label, width_ - kEdge - x);
+      const PixelBox box = box_of_text(x, y, text_width(words));
+      if (std::ranges::any_of(taken, [&](const auto& other) { return box.meets(other); })) continue;
+      taken.push_back(box);
+      text(x, y, words, "ink halo");
     }
-    return fmt::format("<path {} d=\"{}\"/>", paint, d);
+    for (std::size_t row = 0; row < plot_.rows.size(); ++row) {
+      text(kEdge, layout_.top_of_row(row) + 14,
+           fitted_name(plot_.rows[row].label, width_ - 2 * kEdge), "ink halo");
+    }
   }
 
-  /// Large enough for an edge that separates it from its neighbours.
-  static bool is_large(Pixel a, Pixel b) {
-    return std::abs(a.x - b.x) > 4 && std::abs(a.y - b.y) > 4;
-  }
-  static std::string box(Pixel a, Pixel b) {
-    constexpr double kThinnest = 0.8;  // keeps short spans visible
-    const double width = std::max(std::abs(b.x - a.x), kThinnest);
-    return fmt::format("M{} h{:.2f} v{:.2f} h-{:.2f}z", at(std::min(a.x, b.x), std::min(a.y, b.y)),
-                       width, std::abs(b.y - a.y), width);
-  }
-  static std::string interval(Pixel a, Pixel b) {
-    constexpr double kStop = 4;
-    const bool level = std::abs(a.y - b.y) < std::abs(a.x - b.x) || a.y == b.y;
-    const double dx = level ? 0 : kStop, dy = level ? kStop : 0;
-    std::string d = fmt::format("M{} L{}", at(a.x, a.y), at(b.x, b.y));
-    for (const auto& end : {a, b}) {
-      d += fmt::format("M{} L{}", at(end.x - dx, end.y - dy), at(end.x + dx, end.y + dy));
-    }
-    return d;
-  }
-
-  /// Places the label after its mark in a row, otherwise above the last point, on the side with
-  /// room, and below existing labels.
-  void label(const PlotMark& mark, const std::vector<Pixel>& points) {
-    if (points.empty()) return;
-    const auto rightmost = std::ranges::max_element(points, {}, &Pixel::x);
-    if (!plot_.rows.empty()) {
-      const double middle = (points.front().y + points.back().y) / 2;
-      text(rightmost->x + 7, middle + 4, mark.label, "ink halo");
-      return;
-    }
-    const Pixel point = points.back();
-    const bool at_right = point.x > layout_.left + 0.5 * (layout_.right - layout_.left);
-    const bool at_top = point.y < layout_.top + 2 * PlotLayout::kLine;
-    const double width = PlotLayout::kLetter * double(length_of(mark.label));
-    Pixel place{point.x + (at_right ? -7 : 7), point.y + (at_top ? 18 : -9)};
-    const auto covers = [&](const Pixel& other) {
-      return std::abs(other.x - place.x) < width && std::abs(other.y - place.y) < 14;
+  /// Writes the texts over cells, unless one of them has no room.
+  void fill_cells() {
+    struct Cell {
+      PixelBox box;
+      double baseline;
+      const std::string* words;
     };
-    while (std::ranges::any_of(labels_, covers)) place.y += 14;
-    labels_.push_back(place);
-    const std::string colour = fmt::format("halo s{}", mark.series % kSeriesColours);
-    text(place.x, place.y, mark.label, colour.c_str(), at_right ? " text-anchor=\"end\"" : "");
+    std::vector<Cell> cells;
+    for (const auto& mark : plot_.marks) {
+      if (mark.shape != MarkShape::text || mark.label.empty()) continue;
+      const auto points = pixels_of(mark, layout_);
+      if (points.empty()) continue;
+      const double width = text_width(mark.label), baseline = points.front().y + 4;
+      const PixelBox box = box_of_text(points.front().x - width / 2, baseline, width);
+      const auto meets = [&](const Cell& other) { return box.meets(other.box); };
+      if (std::ranges::any_of(cells, meets)) return;
+      if (box.left < kEdge || box.right > width_ - kEdge) return;
+      cells.push_back({box, baseline, &mark.label});
+    }
+    for (const Cell& cell : cells) text(cell.box.left, cell.baseline, *cell.words, "ink halo");
+  }
+
+  struct PointLabel {
+    const PlotMark* mark;
+    Pixel point;
+  };
+
+  /// Labels points by their words, or by numbers with a key below the plot.
+  void label_points() {
+    std::vector<PointLabel> labels;
+    std::vector<PixelBox> kept_free;
+    for (const auto& mark : plot_.marks) {
+      const auto points = pixels_of(mark, layout_);
+      const double radius = radius_of(mark) * (mark.shape == MarkShape::disc ? 0.5 : 1);
+      if (radius > 0) {
+        for (const auto& [x, y] : points) {
+          kept_free.push_back({x - radius, y - radius, x + radius, y + radius});
+        }
+      }
+      if (!mark.label.empty() && !points.empty()) labels.push_back({&mark, points.back()});
+    }
+    if (labels.empty()) return;
+    const auto words_of = [](const PlotMark& mark) { return mark.label; };
+    if (place_labels(labels, kept_free, words_of, Missing::refuse)) return;
+    std::map<std::string, std::size_t> numbers;
+    std::vector<std::string> key;
+    for (const auto& [mark, point] : labels) {
+      if (!numbers.try_emplace(mark->label, numbers.size() + 1).second) continue;
+      key.push_back(fmt::format("{} {}", numbers.size(), mark->label));
+    }
+    const auto number_of = [&](const PlotMark& mark) {
+      return fmt::format("{}", numbers.at(mark.label));
+    };
+    // The last resort covers other points.
+    if (!place_labels(labels, kept_free, number_of, Missing::refuse)) {
+      place_labels(labels, {}, number_of, Missing::omit);
+    }
+    draw_key(key);
+  }
+
+  enum class Missing { refuse, omit };
+  /// Returns false, and draws nothing, if a label without room is refused.
+  template <class Words>
+  bool place_labels(const std::vector<PointLabel>& labels, const std::vector<PixelBox>& kept_free,
+                    const Words& words_of, Missing missing) {
+    LabelPlaces places({layout_.left, layout_.top, width_ - kEdge, layout_.bottom}, kept_free);
+    std::vector<std::optional<LabelPlaces::Place>> found;
+    for (const auto& [mark, point] : labels) {
+      found.push_back(places.add(point, radius_of(*mark), text_width(words_of(*mark))));
+      if (!found.back() && missing == Missing::refuse) return false;
+    }
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (!found[i]) continue;
+      const auto& [mark, point] = labels[i];
+      if (const auto leader = found[i]->leader) {
+        body_ += fmt::format("<path class=\"soft\" stroke=\"currentColor\" d=\"M{} L{}\"/>",
+                             at(point.x, point.y), at(leader->x, leader->y));
+      }
+      text(found[i]->x, found[i]->y, words_of(*mark), colour_of(*mark));
+    }
+    return true;
+  }
+
+  /// Lists what the numbers stand for, in columns below the plot.
+  void draw_key(const std::vector<std::string>& key) {
+    constexpr double kBetween = 18;
+    const double room = width_ - 2 * kEdge;
+    double longest = 0;
+    for (const auto& words : key) longest = std::max(longest, text_width(words));
+    const double column = std::min(longest + kBetween, room);
+    const auto columns = std::max<std::size_t>(1, std::size_t((room + kBetween) / column));
+    const std::size_t lines = (key.size() + columns - 1) / columns;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+      text(kEdge + column * double(i / lines), height_ + kLine * (1 + double(i % lines)),
+           fitted(key[i], room), "ink");
+    }
+    height_ += kLine * (double(lines) + 0.8);
   }
 
   const Plot& plot_;
   int width_;
   PlotLayout layout_;
+  double height_;
   std::string body_;
-  std::vector<Pixel> labels_;  ///< positions of labels in numeric plots
 };
 
 }  // namespace

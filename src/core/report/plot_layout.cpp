@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/report/markup.hpp"
+#include "core/report/text_width.hpp"
 
 namespace d5::detail {
 namespace {
@@ -26,42 +26,37 @@ double plot_height(int width) { return std::clamp(0.5 * width, 190.0, 320.0); }
 
 int ticks_in(double pixels, double each) { return std::max(2, int(pixels / each)); }
 
+/// Keeps discs at the ends of an axis within the plot.
+double room_for_discs(const Plot& plot) {
+  const bool any = std::ranges::any_of(
+      plot.marks, [](const PlotMark& mark) { return mark.shape == PlotMark::Shape::disc; });
+  return any ? PlotLayout::kLargestDisc : 0;
+}
+
 AxisScale upright_axis(const Plot& plot, double bottom, double top) {
-  return {plot.y, extent_of(plot, plot.y, &PlotPoint::y), bottom, top, ticks_in(bottom - top, 45)};
+  const double inset = room_for_discs(plot);
+  return {plot.y, extent_of(plot, plot.y, &PlotPoint::y), bottom - inset, top + inset,
+          ticks_in(bottom - top, 45)};
 }
 
 /// Width of the y axis's numbers; with rows, half a tick label of the x axis.
 double room_for_ticks(const Plot& plot, int width) {
   if (!plot.rows.empty()) return 24;
-  std::size_t longest = 0;
+  double longest = 0;
   const AxisScale axis = upright_axis(plot, plot_height(width), 0);
-  for (const auto& tick : axis.ticks()) {
-    longest = std::max(longest, length_of(tick.text));
-  }
-  return 12 + PlotLayout::kLetter * double(longest);
+  for (const auto& tick : axis.ticks()) longest = std::max(longest, text_width(tick.text));
+  return 10 + std::min(longest, 0.4 * width);
 }
 
 /// Width of the labels beside bars, after the longest.
 double room_for_labels(const Plot& plot, int width) {
   if (plot.rows.empty()) return 14;
-  std::size_t longest = 0;
-  for (const auto& mark : plot.marks) longest = std::max(longest, length_of(mark.label));
-  return std::min(14 + PlotLayout::kLetter * double(longest), 0.4 * width);
-}
-
-std::vector<std::string> lines_of(const std::string& text, std::size_t most) {
-  std::vector<std::string> lines;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    std::size_t end = text.size();
-    if (end - begin > most) {
-      end = text.rfind(' ', begin + most);
-      if (end == std::string::npos || end <= begin) end = std::min(begin + most, text.size());
-    }
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + (end < text.size() && text[end] == ' ' ? 1 : 0);
+  double longest = 0;
+  for (const auto& mark : plot.marks) {
+    if (mark.shape == PlotMark::Shape::text) continue;  // over its point
+    longest = std::max(longest, text_width(mark.label));
   }
-  return lines;
+  return std::min(14 + longest, 0.4 * width);
 }
 
 }  // namespace
@@ -69,7 +64,8 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t most) {
 PlotLayout::PlotLayout(const Plot& plot, int width)
     : left(room_for_ticks(plot, width)),
       right(width - room_for_labels(plot, width)),
-      x(plot.x, extent_of(plot, plot.x, &PlotPoint::x), left, right, ticks_in(right - left, 80)),
+      x(plot.x, extent_of(plot, plot.x, &PlotPoint::x), left + room_for_discs(plot),
+        right - room_for_discs(plot), ticks_in(right - left, 80)),
       y({}, {}, 0, 1, 2) {
   place_text(plot, width);
   if (plot.rows.empty()) {
@@ -88,21 +84,23 @@ PlotLayout::PlotLayout(const Plot& plot, int width)
 }
 
 void PlotLayout::place_text(const Plot& plot, int width) {
-  const auto letters = std::size_t((width - 12) / kLetter);
-  title = lines_of(plot.title, std::size_t(double(letters) * 0.8));  // bold and larger
+  const double room = width - 2 * kEdge;
+  title = lines_of(plot.title, room, kTitleSize * kBold);
   top = kLine * double(std::max<std::size_t>(title.size(), 1)) + 6;
-  note = lines_of(plot.note, letters);
+  note = lines_of(plot.note, room);
   top += kLine * double(note.size());
-  double at = 2;
+  constexpr double kKey = 14, kAfter = 16;
+  double at = kEdge;
   for (std::size_t series = 0; series < plot.series.size(); ++series) {
     if (plot.series[series].empty()) continue;
-    const double needed = 36 + kLetter * double(length_of(plot.series[series]));
-    if (at > 2 && at + needed > width) {
-      at = 2;
+    std::string name = fitted(plot.series[series], room - kKey);
+    const double needed = kKey + text_width(name);
+    if (at > kEdge && at + needed > kEdge + room) {
+      at = kEdge;
       top += kLine;
     }
-    legend.push_back({series, at, top + 12});
-    at += needed;
+    legend.push_back({series, at, top + 12, std::move(name)});
+    at += needed + kAfter;
   }
   top += legend.empty() ? 4 : kLine + 8;
 }

@@ -14,13 +14,17 @@ class PlotLayout {
   struct LegendEntry {
     std::size_t series;
     double x, y;
+    std::string text;
   };
-  static constexpr double kLine = 16;     ///< line spacing
-  static constexpr double kLetter = 6.4;  ///< average width of a letter at 12 pixels
+  static constexpr double kLine = 16;         ///< line spacing
+  static constexpr double kTitleSize = 14;    ///< font size of the title, which is bold
+  static constexpr double kEdge = 2;          ///< margin of texts
+  static constexpr double kLargestDisc = 20;  ///< radius of a disc of weight 1
 
   PlotLayout(const Plot& plot, int width);
 
   [[nodiscard]] double y_of(double value) const;
+  [[nodiscard]] std::size_t rows() const { return row_tops_.size(); }
   [[nodiscard]] double top_of_row(std::size_t row) const { return row_tops_[row]; }
   /// The row's area below its name.
   [[nodiscard]] Extent lanes_of_row(std::size_t row) const;

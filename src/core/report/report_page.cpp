@@ -77,7 +77,8 @@ std::string figures(const Report& report) {
   for (const auto& plot : plots) {
     const bool full = plot.name == "timeline";
     text += fmt::format("<figure{}>", full ? " class=\"full\"" : "");
-    text += "<div class=\"wide\">" + detail::drawn(plot, full ? kFull : kWide) + "</div>";
+    if (full) text += "<div class=\"widest\">" + detail::drawn(plot, kFull) + "</div>";
+    text += "<div class=\"wide\">" + detail::drawn(plot, kWide) + "</div>";
     text += "<div class=\"narrow\">" + detail::drawn(plot, kNarrow) + "</div></figure>\n";
   }
   return text.empty() ? "" : legend + "<div class=\"figures\">\n" + text + "</div>\n";

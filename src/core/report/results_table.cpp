@@ -10,6 +10,7 @@
 #include "core/report/html_table.hpp"
 #include "core/report/markup.hpp"
 #include "core/results/result_cells.hpp"
+#include "core/results/varying_conditions.hpp"
 #include "d5/core/results/case_summary.hpp"
 #include "d5/core/results/ratio_summary.hpp"
 
@@ -30,6 +31,29 @@ HtmlTable::Cell status_of(const Measurement& m) {
   return cell;
 }
 
+/// Columns of conditions before the numbers, which tell cases apart, and after them. Few precede,
+/// so that the numbers and the status are on the screen.
+struct ConditionColumns {
+  std::vector<std::string> before, after;
+};
+
+ConditionColumns condition_columns(const std::vector<Measurement>& measurements) {
+  constexpr std::size_t kMostBefore = 5;
+  std::set<std::string> names;
+  std::vector<const Measurement*> records;
+  for (const auto& m : measurements) {
+    records.push_back(&m);
+    for (const auto& [name, value] : told_conditions(m)) names.insert(name);
+  }
+  const auto varying = varying_identities(records);
+  ConditionColumns columns;
+  for (const auto& name : names) {
+    const bool tells = varying.contains(name) && columns.before.size() < kMostBefore;
+    (tells ? columns.before : columns.after).push_back(name);
+  }
+  return columns;
+}
+
 }  // namespace
 
 std::vector<Measurement> measurements_of(const std::vector<Report::Source>& sources) {
@@ -41,31 +65,33 @@ std::vector<Measurement> measurements_of(const std::vector<Report::Source>& sour
 }
 
 std::string results_table(const std::vector<Report::Source>& sources) {
-  std::set<std::string> conditions;
-  for (const auto& m : measurements_of(sources)) {
-    for (const auto& [name, value] : told_conditions(m)) conditions.insert(name);
-  }
+  const auto [before, after] = condition_columns(measurements_of(sources));
   std::vector<std::string> titles = {"file", "subject", "framework", "device"};
-  titles.insert(titles.end(), conditions.begin(), conditions.end());
-  for (const char* title : {"metric", "value", "95% interval", "samples", "statistic", "status"}) {
+  titles.insert(titles.end(), before.begin(), before.end());
+  titles.emplace_back("metric");
+  const std::size_t numbers = titles.size();
+  for (const char* title : {"value", "95% interval", "samples", "statistic", "status"}) {
     titles.emplace_back(title);
   }
+  const std::size_t end = titles.size();
+  titles.insert(titles.end(), after.begin(), after.end());
   HtmlTable table(std::move(titles));
   for (const auto& source : sources) {
     for (const auto& m : source.results.measurements) {
       std::vector<HtmlTable::Cell> row = {source.name, m.subject, m.framework, m.device};
       auto told = told_conditions(m);
-      for (const auto& name : conditions) row.emplace_back(told[name]);
+      for (const auto& name : before) row.emplace_back(told[name]);
       const auto [value, interval] = numbers_of(m);
       row.insert(row.end(),
                  {m.metric, HtmlTable::Cell(value, estimate(m).value), unbroken(interval),
                   HtmlTable::Cell(fmt::format("{}", m.samples.size()), double(m.samples.size())),
                   m.samples.empty() ? "" : to_string(m.statistic), status_of(m)});
+      for (const auto& name : after) row.emplace_back(told[name]);
       table.add(std::move(row));
     }
   }
   if (table.empty()) return "<p>Nothing was measured.</p>\n";
-  table.say_once(4 + conditions.size() + 1);  // all columns before the value
+  table.say_once(numbers, end);
   return table.html();
 }
 

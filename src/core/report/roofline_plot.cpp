@@ -56,7 +56,7 @@ void add_roof(Plot& plot, const Roof& roof, const Extremes& extremes) {
 
 /// Adds a dot for each record with both rates.
 Extremes add_points(Plot& plot, const Figures& flop_rates, const Figures& byte_rates) {
-  constexpr std::size_t kMostLabels = 8;
+  constexpr std::size_t kMostLabels = 24;
   Extremes extremes;
   for (const auto& flop : flop_rates) {
     const auto same = std::ranges::find_if(byte_rates, [&](const Figure& bytes) {
@@ -73,12 +73,11 @@ Extremes add_points(Plot& plot, const Figures& flop_rates, const Figures& byte_r
                             .series = flop.number,
                             .points = {{intensity, from}, {intensity, to}}});
     }
-    plot.marks.push_back(
-        {.shape = MarkShape::dots,
-         .series = flop.number,
-         .points = {{intensity, rate}},
-         .label = flop_rates.size() <= kMostLabels ? flop.row.substr(0, flop.row.find(' ')) : "",
-         .tip = flop.tip});
+    plot.marks.push_back({.shape = MarkShape::dots,
+                          .series = flop.number,
+                          .points = {{intensity, rate}},
+                          .label = flop_rates.size() <= kMostLabels ? flop.row : "",
+                          .tip = flop.tip});
     extremes.flop_rate = std::max(extremes.flop_rate, rate);
     extremes.byte_rate = std::max(extremes.byte_rate, byte_rate);
     extremes.low = std::min(extremes.low, intensity);

@@ -46,6 +46,31 @@ std::vector<std::string> columns_to_drop(const std::vector<RowWords>& rows) {
   return numbers;
 }
 
+std::string case_of(const Measurement& m) {
+  return m.subject + '\n' + m.metric + '\n' + m.framework + '\n' + m.device + '\n';
+}
+
+/// Counts the records that these conditions distinguish, beside their cases and statistics.
+std::size_t different_records(const std::vector<Measurement>& measurements,
+                              const std::vector<std::string>& conditions) {
+  std::set<std::string> seen;
+  for (const auto& m : measurements) {
+    std::string key = case_of(m) + to_string(m.statistic);
+    for (const auto& name : conditions) key += '\n' + condition_of(m, name);
+    seen.insert(std::move(key));
+  }
+  return seen.size();
+}
+
+/// The role of a condition in the first record that has it.
+Role role_of(const std::string& name, const std::vector<Measurement>& measurements) {
+  for (const auto& m : measurements) {
+    const auto place = m.conditions.find(name);
+    if (place != m.conditions.end()) return place->second.role;
+  }
+  return Role::identity;
+}
+
 /// The subject of all rows; empty if they differ.
 std::string shared_subject(const std::vector<RowWords>& rows) {
   const bool all_alike = std::ranges::all_of(
@@ -67,15 +92,23 @@ std::vector<std::string> telling_conditions(const std::vector<Measurement>& meas
   // Values of each condition, by subject, metric, framework and device.
   std::map<std::string, std::map<std::string, std::set<std::string>>> values;
   for (const auto& m : measurements) {
-    const std::string key =
-        m.subject + '\n' + m.metric + '\n' + m.framework + '\n' + m.device + '\n';
-    for (const auto& [name, value] : told_conditions(m)) values[name][key].insert(value);
+    for (const auto& [name, value] : told_conditions(m)) values[name][case_of(m)].insert(value);
   }
   std::vector<std::string> result;
   for (const auto& [name, seen] : values) {
     const bool tells =
         std::ranges::any_of(seen, [](const auto& group) { return group.second.size() > 1; });
     if (tells) result.push_back(name);
+  }
+  // A finding or a setting tells something only if the others leave two records alike.
+  const std::size_t count = different_records(measurements, result);
+  for (const Role role : {Role::finding, Role::setting}) {
+    for (const std::string& name : std::vector(result)) {
+      if (role_of(name, measurements) != role) continue;
+      std::vector<std::string> fewer = result;
+      std::erase(fewer, name);
+      if (different_records(measurements, fewer) == count) result = std::move(fewer);
+    }
   }
   return result;
 }

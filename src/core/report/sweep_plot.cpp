@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -150,8 +151,25 @@ void choose_scale(PlotAxis& axis, double low, double high) {
   if (low > 0 && high > kMostForLinear * low) axis.scale = PlotAxis::Scale::logarithmic;
 }
 
+/// Removes the last curves if a picture cannot hold all. Returns a note that says so.
+std::string limit_curves(std::map<std::string, Curve>& curves) {
+  constexpr std::size_t kMostCurves = 12;
+  const std::size_t all = curves.size();
+  if (all <= kMostCurves) return "";
+  curves.erase(std::next(curves.begin(), kMostCurves), curves.end());
+  return fmt::format("The first {} lines of {}; the table has all.", kMostCurves, all);
+}
+
+bool is_constant(const std::map<std::string, Curve>& curves) {
+  std::set<double> values;
+  for (const auto& [name, curve] : curves) {
+    for (const auto& [x, figure] : curve) values.insert(figure->estimate.value);
+  }
+  return values.size() < 2;
+}
+
 Plot plot_over(const std::string& condition, const Figures& figures,
-               const std::map<std::string, Curve>& curves) {
+               std::map<std::string, Curve> curves) {
   std::string unit;
   for (const auto& figure : figures) {
     const auto place = figure.record->conditions.find(condition);
@@ -162,6 +180,7 @@ Plot plot_over(const std::string& condition, const Figures& figures,
   std::ranges::replace(name, ' ', '-');
   Plot plot{.name = std::move(name),
             .title = fmt::format("{} over {}", title_of(first.metric), words_of(condition)),
+            .note = limit_curves(curves),
             .x = {.label = words_of(condition), .unit = unit},
             .y = {.label = words_of(first.metric), .unit = first.unit}};
   double low = INFINITY, high = 0, least = INFINITY, most = 0;
@@ -221,7 +240,8 @@ std::vector<Plot> sweep_plots(const Figures& figures) {
   for (const auto& condition : conditions) {
     auto curves = curves_of_subjects(condition, figures);
     if (curves.empty()) curves = curves_across_subjects(condition, figures);
-    if (!curves.empty()) plots.push_back(plot_over(condition, figures, curves));
+    if (is_constant(curves)) continue;
+    plots.push_back(plot_over(condition, figures, std::move(curves)));
   }
   return plots;
 }

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace d5::detail {
@@ -53,6 +55,7 @@ struct NodeSpan {
   const TraceRecord* record;
   std::string framework;
   std::vector<std::pair<std::int64_t, std::int64_t>> inner = {};  ///< spans of nodes inside it
+  const NodeSpan* outer = nullptr;                                ///< the node that it is inside
 
   [[nodiscard]] bool contains_middle_of(const TraceRecord& other) const {
     const std::int64_t middle = other.begin_ns + (other.end_ns - other.begin_ns) / 2;
@@ -84,9 +87,9 @@ std::vector<NodeSpan> node_spans(const Timeline& timeline) {
   return spans;
 }
 
-/// Fills `inner` of each span: by the parents that d5 recorded, and by time for the spans that a
-/// framework recorded itself, which have no parents and lie on lanes of their own. The middle of a
-/// span decides, because clocks may differ by microseconds.
+/// Fills `inner` and `outer` of each span: by the parents that d5 recorded, and by time for the
+/// spans that a framework recorded itself, which have no parents and lie on lanes of their own. The
+/// middle of a span decides, because clocks may differ by microseconds.
 void find_inner(const Timeline& timeline, std::vector<NodeSpan>& spans) {
   using Id = std::pair<int, std::uint64_t>;
   std::map<Id, std::uint64_t> parents;
@@ -125,8 +128,9 @@ void find_inner(const Timeline& timeline, std::vector<NodeSpan>& spans) {
     }
     return nullptr;
   };
-  for (const NodeSpan& span : spans) {
+  for (NodeSpan& span : spans) {
     if (NodeSpan* parent = parent_of(span)) {
+      span.outer = parent;
       parent->inner.emplace_back(span.record->begin_ns, span.record->end_ns);
     }
   }
@@ -153,7 +157,50 @@ void add_trace(const Timeline& timeline, std::vector<LayerTime>& layers) {
   }
 }
 
+/// Adds the times between consecutive spans of a trace to those of the same two layers.
+void add_gaps(const Timeline& timeline, std::vector<LayerGap>& gaps,
+              std::vector<std::vector<double>>& samples) {
+  std::vector<NodeSpan> spans = node_spans(timeline);
+  find_inner(timeline, spans);
+  std::vector<const NodeSpan*> sorted;
+  for (const NodeSpan& span : spans) sorted.push_back(&span);
+  std::ranges::stable_sort(sorted, {}, [](const NodeSpan* span) { return span->record->begin_ns; });
+  struct Line {
+    const NodeSpan* last = nullptr;
+    std::set<std::string> seen;  ///< layers of this run of the model; one that repeats begins a run
+  };
+  std::map<std::tuple<int, int, std::string, const NodeSpan*>, Line> lines;
+  for (const NodeSpan* span : sorted) {
+    const TraceRecord& record = *span->record;
+    Line& line = lines[{record.rank, record.lane, span->framework, span->outer}];
+    if (!line.seen.insert(record.name).second) {
+      line = {};
+      line.seen.insert(record.name);
+    }
+    const NodeSpan* last = std::exchange(line.last, span);
+    if (!last || last->record->end_ns > record.begin_ns) continue;
+    const auto same = [&](const LayerGap& gap) {
+      return gap.framework == span->framework && gap.after == last->record->name &&
+             gap.before == record.name;
+    };
+    const auto place = std::ranges::find_if(gaps, same) - gaps.begin();
+    if (std::size_t(place) == gaps.size()) {
+      gaps.push_back({span->framework, last->record->name, record.name, {}});
+      samples.emplace_back();
+    }
+    samples[std::size_t(place)].push_back(double(record.begin_ns - last->record->end_ns) * 1e-9);
+  }
+}
+
 }  // namespace
+
+std::vector<LayerGap> layer_gaps(const AnalysedRun& run) {
+  std::vector<LayerGap> gaps;
+  std::vector<std::vector<double>> samples;
+  for (const Timeline& trace : run.traces) add_gaps(trace, gaps, samples);
+  for (std::size_t i = 0; i < gaps.size(); ++i) gaps[i].seconds = estimate(samples[i]);
+  return gaps;
+}
 
 std::vector<LayerTime> layer_times(const AnalysedRun& run) {
   std::vector<LayerTime> layers;

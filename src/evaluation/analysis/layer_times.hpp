@@ -27,6 +27,17 @@ struct LayerTime {
 /// to the whole.
 [[nodiscard]] std::vector<LayerTime> layer_times(const AnalysedRun& run);
 
+/// Time between two consecutive layers of a framework.
+struct LayerGap {
+  std::string framework;
+  std::string after, before;  ///< the layers' names
+  Estimate seconds;
+};
+
+/// Collects the times between the layers of the traces, in the order of a run of the model: from
+/// the end of a span to the begin of the next one of the same lane and the same enclosing span.
+[[nodiscard]] std::vector<LayerGap> layer_gaps(const AnalysedRun& run);
+
 /// `d5::layer_differences` of these times.
 [[nodiscard]] std::vector<LayerDifference> layer_differences(std::span<const LayerTime> a,
                                                              std::span<const LayerTime> b);

@@ -38,6 +38,13 @@ void expect_told(const FrameworkManifest& told) {
                                 told.requires_version, version.empty() ? "none" : version));
 }
 
+/// Size of a model's files in bytes; 0 if its manifest does not say.
+std::int64_t bytes_of(const ModelManifest& model) {
+  std::int64_t bytes = 0;
+  for (const ManifestAsset& asset : model.assets) bytes += asset.bytes;
+  return bytes;
+}
+
 }  // namespace
 
 EvaluatedModel::EvaluatedModel(const FixedEvaluation& evaluation, std::size_t model,
@@ -127,6 +134,9 @@ Measurement EvaluatedModel::record() const {
     record.conditions["split"] = identity(evaluation_.manifest.split);
   }
   record.conditions["threads"] = identity(threads());
+  if (const std::int64_t bytes = bytes_of(model_.manifest); bytes > 0) {
+    record.conditions["model bytes"] = aside(bytes, "byte");
+  }
   if (predictor_) record.framework_version = predictor_version(word());
   record.artefacts.push_back(
       {.name = "evaluation", .version = evaluation_.manifest.version, .sha256 = evaluation_.key});

@@ -6,6 +6,7 @@
 
 #include "core/report/markup.hpp"
 #include "core/report/palette.hpp"
+#include "core/report/text_width.hpp"
 #include "d5/level1_network/picture/network_drawing.hpp"
 #include "level1_network/picture/graph_picture.hpp"
 #include "level1_network/picture/layered_layout.hpp"
@@ -13,16 +14,22 @@
 namespace d5 {
 namespace {
 
-constexpr double kLine = 15, kLetter = 6.6, kPadding = 8;
-constexpr std::size_t kMostLetters = 48;  ///< limit per line
+constexpr double kLine = 15, kPadding = 8;
+constexpr double kNarrowest = 28, kWidest = 320;  ///< limits of a line
 
 using Size = LayeredLayout::Size;
 
+/// Font size of a line's width; the first is bold.
+double size_of_line(std::size_t line) {
+  return detail::kTextSize * (line == 0 ? detail::kBold : 1);
+}
+
 Size size_of(const GraphPicture::Box& box) {
-  std::size_t letters = 4;
-  for (const auto& line : box.lines) letters = std::max(letters, detail::length_of(line));
-  return {double(std::min(letters, kMostLetters)) * kLetter + 2 * kPadding,
-          double(box.lines.size()) * kLine + kPadding};
+  double width = kNarrowest;
+  for (std::size_t i = 0; i < box.lines.size(); ++i) {
+    width = std::max(width, detail::text_width(box.lines[i], size_of_line(i)));
+  }
+  return {std::min(width, kWidest) + 2 * kPadding, double(box.lines.size()) * kLine + kPadding};
 }
 
 LayeredLayout layout_of(const GraphPicture& picture) {
@@ -65,7 +72,7 @@ std::string drawn_box(const GraphPicture::Box& box, LayeredLayout::Point centre,
     text += fmt::format(
         "<text class=\"{}\" fill=\"currentColor\" x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n",
         i == 0 ? "ink" : "soft", centre.x, y, i == 0 ? " font-weight=\"600\"" : "",
-        detail::escaped(detail::shortened(box.lines[i], kMostLetters)));
+        detail::escaped(detail::fitted(box.lines[i], kWidest, size_of_line(i))));
   }
   return text;
 }

@@ -61,7 +61,7 @@ Plot matrix_of(const std::vector<const Measurement*>& ranks) {
            .tip = fmt::format("rank {} to {}: {}", rank,
                               to_all ? "all, in collectives" : "rank " + peer, text)});
       plot.marks.push_back(
-          {.shape = PlotMark::Shape::text, .points = {{x - 0.45, row + 0.5}}, .label = text});
+          {.shape = PlotMark::Shape::text, .points = {{x, row + 0.5}}, .label = text});
       plot.series.resize(std::max<std::size_t>(plot.series.size(), to_all ? 2 : 1));
       plot.series[to_all ? 1 : 0] = to_all ? "in collectives" : "to that rank";
     }

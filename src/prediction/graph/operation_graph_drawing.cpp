@@ -6,6 +6,7 @@
 
 #include "core/report/markup.hpp"
 #include "core/report/palette.hpp"
+#include "core/report/text_width.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/results/results.hpp"
 #include "d5/prediction/graph/operation_graph_file.hpp"
@@ -14,8 +15,8 @@
 namespace d5 {
 namespace {
 
-constexpr double kLine = 15, kLetter = 6.6, kPadding = 8;
-constexpr std::size_t kMostLetters = 48;  ///< per line
+constexpr double kLine = 15, kPadding = 8;
+constexpr double kNarrowest = 28, kWidest = 320;  ///< limits of a line
 constexpr std::array kColours = {"#cfe3f7", "#fbe0c5", "#d8efd3", "#f6d3d8", "#e3dcf2", "#ece6da"};
 
 std::string within_quotes(std::string_view text) {
@@ -73,12 +74,11 @@ std::string to_svg(const OperationGraph& graph) {
   std::vector<LayeredLayout::Size> sizes;
   for (const auto id : ids) {
     box[id] = sizes.size();
-    std::size_t letters = 4;
+    double width = kNarrowest;
     for (const auto& line : lines_of(graph, graph.operation(id))) {
-      letters = std::max(letters, detail::length_of(line));
+      width = std::max(width, detail::text_width(line));
     }
-    sizes.push_back(
-        {double(std::min(letters, kMostLetters)) * kLetter + 2 * kPadding, 2 * kLine + kPadding});
+    sizes.push_back({std::min(width, kWidest) + 2 * kPadding, 2 * kLine + kPadding});
   }
   LayeredLayout::Edges edges;
   for (const auto id : ids) {
@@ -111,7 +111,7 @@ std::string to_svg(const OperationGraph& graph) {
     for (const auto& line : lines_of(graph, graph.operation(id))) {
       text += fmt::format(
           "<text class=\"ink\" fill=\"currentColor\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-          centre.x, y, detail::escaped(detail::shortened(line, kMostLetters)));
+          centre.x, y, detail::escaped(detail::fitted(line, kWidest)));
       y += kLine;
     }
   }

@@ -57,6 +57,11 @@ TEST_CASE("a logarithmic axis of less than a decade still has ticks") {
   CHECK(scale.ticks().size() >= 3);
 }
 
+TEST_CASE("a short axis has two ticks at least") {
+  const detail::AxisScale scale({.label = "cost"}, {0.8, 6.9}, 0, 250, 3);
+  CHECK(ticks_of(scale) == std::vector<std::string>{"2", "4", "6"});
+}
+
 TEST_CASE("epochs are counted in whole numbers") {
   const detail::AxisScale scale({.label = "epoch", .scale = PlotAxis::Scale::whole}, {1, 3}, 0, 400,
                                 10);

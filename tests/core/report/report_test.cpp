@@ -469,6 +469,32 @@ TEST_CASE("a table alone has a row a record, and the reasons of those that did n
   CHECK_THAT(to_html_table({}), Contains("Nothing was measured"));
 }
 
+TEST_CASE("numbers and the status stand beside the case, before secondary outcomes") {
+  std::vector<Measurement> measurements;
+  for (const int batch : {1, 4}) {
+    measurements.push_back(timed("a", "torch", batch));
+    measurements.back().conditions = {
+        {"batch", identity(batch)}, {"load", finding(batch + 1)}, {"warmup", setting(batch)}};
+  }
+  const std::string table = to_html_table(measurements);
+  std::size_t at = 0;
+  for (const std::string title :
+       {"batch", "value", "95% interval", "samples", "statistic", "status", "load", "warmup"}) {
+    CAPTURE(title);
+    const std::size_t place = table.find(">" + title + "</th>");
+    REQUIRE(place != std::string::npos);
+    CHECK(place > at);
+    at = place;
+  }
+}
+
+TEST_CASE("a timeline is drawn for screens of three widths, others for two") {
+  const std::string page = to_html({.plots = {{.name = "timeline", .title = "t"}, {.name = "b"}}});
+  CHECK(count(page, "<div class=\"widest\">") == 1);
+  CHECK(count(page, "<div class=\"wide\">") == 2);
+  CHECK(count(page, "<div class=\"narrow\">") == 2);
+}
+
 TEST_CASE("two files stand side by side, and what differs is marked") {
   Report report = report_of({timed("a", "torch", 1)});
   report.sources[0].name = "a.json";

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "tests/core/svg_texts.hpp"
+
 namespace {
 
 using Catch::Contains;
@@ -52,6 +54,7 @@ TEST_CASE("the Graphviz file has every node and edge, and graphs within nodes") 
 
 TEST_CASE("a drawing has a box for each node, input and output, and escapes names") {
   const std::string svg = to_svg(branching());
+  CHECK(d5::testing::faults_of_texts(svg).empty());
   std::size_t boxes = 0;
   for (auto at = svg.find("<rect x="); at != std::string::npos; at = svg.find("<rect x=", at + 1)) {
     ++boxes;

@@ -6,6 +6,7 @@
 
 #include "d5/level1_network/source/model_source.hpp"
 #include "d5/level1_network/source/models.hpp"
+#include "tests/core/svg_texts.hpp"
 
 using namespace d5;
 using Kind = PlannedMemory::Kind;
@@ -65,6 +66,7 @@ TEST_CASE("blocks that live at the same time do not overlap, in training too") {
   REQUIRE(plots.size() == 1);
   CHECK(plots.front().marks.size() == memory.blocks.size());
   CHECK(std::ranges::find(plots.front().series, "gradients") != plots.front().series.end());
+  CHECK(testing::faults_of_texts(plots.front()) == "");
 }
 
 TEST_CASE("what is planned and not run has a memory plan; its legend names what is in it") {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "tests/core/svg_texts.hpp"
+
 using namespace d5;
 
 namespace {
@@ -136,4 +138,5 @@ TEST_CASE("curves of several trainings have a line a run, a colour a training") 
   REQUIRE(losses.marks[0].points.size() == 3);
   CHECK(losses.marks[0].points[2].x == 4.5);
   CHECK(losses.marks[0].points[2].y == 1);
+  for (const Plot& plot : {accuracy, losses}) CHECK(testing::faults_of_texts(plot) == "");
 }

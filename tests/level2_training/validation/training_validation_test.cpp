@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tests/core/svg_texts.hpp"
 #include "tests/level2_training/points.hpp"
 
 using namespace d5;
@@ -226,6 +227,7 @@ TEST_CASE("the picture has a line a parameter in each loop, on a logarithmic axi
   CHECK(plot.y.scale == PlotAxis::Scale::logarithmic);
   CHECK(plot.marks[1].points[1].x == 2);
   CHECK(plot.marks[1].points[1].y == 1e-3);
+  CHECK(testing::faults_of_texts(plot) == "");
 }
 
 TEST_CASE("an optimizer is its own again after an open loop") {

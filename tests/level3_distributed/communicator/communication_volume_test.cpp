@@ -7,6 +7,7 @@
 
 #include "d5/core/results/measurement.hpp"
 #include "d5/level3_distributed/communicator/gather_records.hpp"
+#include "tests/core/svg_texts.hpp"
 
 using namespace d5;
 
@@ -58,6 +59,7 @@ TEST_CASE("communication volume tells partners and sizes, and draws them") {
   const auto plots = volume_plots(gather_records({record}, *world()));
   REQUIRE(plots.size() == 2);
   CHECK(plots.front().name == "volume-matrix");
+  for (const auto& plot : plots) CHECK(testing::faults_of_texts(plot) == "");
   CHECK(plots.front().rows.size() == static_cast<std::size_t>(n));
   // A cell and its number for the neighbour and for collectives, of each rank.
   CHECK(plots.front().marks.size() == static_cast<std::size_t>(4 * n));

@@ -7,6 +7,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/results/results.hpp"
 #include "d5/level3_distributed/communicator/communicator.hpp"
+#include "tests/core/svg_texts.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;
@@ -61,6 +62,7 @@ TEST_CASE("efficiency is over the fewest ranks, run by run") {
   CHECK(record(from_four, "efficiency", "1000").samples.front() == Approx(1 / std::sqrt(250.0)));
   const auto plot = scaling_plot(records);
   CHECK(plot.series.size() == 3);  // strong, weak, and perfect scaling
+  CHECK(testing::faults_of_texts(plot) == "");
 }
 
 TEST_CASE("more ranks than cores are mistrusted") {

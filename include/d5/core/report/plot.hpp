@@ -34,14 +34,16 @@ struct PlotMark {
     box,         ///< each pair of points: opposite corners
     interval,    ///< each pair of points: the ends of an error bar
     rule,        ///< reference line through the first point: vertical, or horizontal without rows
-    text,        ///< the mark's label alone, after the point
-    key          ///< the series' dot before each point's lane: identifies bars without colour
+    text,        ///< the mark's label alone: centred at the point in rows, else beside it
+    key,         ///< the series' dot before each point's lane: identifies bars without colour
+    disc         ///< a circle at each point, with an area in proportion to `weight`
   };
   Shape shape = Shape::dots;
   std::size_t series = 0;  ///< selects the colour, the shape of dots and the dashes
   std::vector<PlotPoint> points = {};
-  std::string label = {};  ///< text beside the mark
+  std::string label = {};  ///< text beside the mark; a key below the plot if there is no room
   std::string tip = {};    ///< tooltip
+  double weight = 1;       ///< from 0 to 1: depth of a box's colour, area of a disc
 };
 
 /// A labelled row, such as a subject or a thread. Lane i of n is centred at y = row + (i + 0.5) /

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "d5/evaluation/analysis/evaluation_cell.hpp"
 #include "evaluation/analysis/cell_plot.hpp"
@@ -11,6 +14,15 @@ namespace {
 
 double batch_of(const EvaluationCell& cell) {
   return condition_number(*cell.records.front(), "batch").value_or(0);
+}
+
+/// The name of a cell without its batch, among those of its model.
+std::string name_in_model(const EvaluationCell& cell, const std::vector<EvaluationCell>& all) {
+  std::vector<EvaluationCell> cells = {cell};
+  cells.front().batch.clear();
+  std::ranges::copy_if(all, std::back_inserter(cells),
+                       [&](const EvaluationCell& other) { return other.subject == cell.subject; });
+  return names_of(cells).front();
 }
 
 /// Throughput over batch sizes: relative to the smallest, and as a share of linear scaling.
@@ -33,11 +45,19 @@ class BatchScalingAnalysis final : public Analysis {
                                               {"times", right},
                                               {"efficiency", right},
                                               {"p50", right}})};
-    std::vector<detail::Curve> curves;
+    std::map<std::string, std::vector<detail::Curve>> curves;  // by model if there are many
+    const bool apart = lines.size() > kMostTogether;
+    std::set<double> sizes;  // batch sizes, which the axis names
+    for (const auto& [name, batches] : lines) {
+      for (const auto& [batch, cell] : batches) sizes.insert(batch);
+    }
+    std::vector<std::string> ticks;
+    for (const double size : sizes) ticks.push_back(fmt::format("{}", size));
     for (const auto& [name, batches] : lines) {
       if (batches.size() < 2) continue;
       const auto& [least, first] = *batches.begin();
-      detail::Curve curve{.name = name, .x = {}, .y = {}};
+      detail::Curve curve{
+          .name = apart ? name_in_model(*first, without_batch) : name, .x = {}, .y = {}};
       for (const auto& [batch, cell] : batches) {
         const Estimate rate = *cell->throughput();
         const double times = rate.value / first->throughput()->value;
@@ -45,20 +65,25 @@ class BatchScalingAnalysis final : public Analysis {
                           fmt::format("{:.3g}", times),
                           fmt::format("{:.3g}", times * least / batch),
                           detail::value_text(cell->latency(0.5), "s")});
-        curve.x.push_back(batch);
+        curve.x.push_back(double(std::distance(sizes.begin(), sizes.find(batch))));
         curve.y.push_back(rate);
       }
-      curves.push_back(std::move(curve));
+      curves[apart ? first->subject : ""].push_back(std::move(curve));
     }
-    if (curves.empty()) return result;
-    result.plots.push_back(detail::curves_plot(
-        {.name = "evaluation-batch-scaling",
-         .title = "Throughput by batch",
-         .x = {.label = "batch", .unit = "", .scale = PlotAxis::Scale::logarithmic},
-         .y = {.label = "throughput", .unit = "sample/s", .scale = PlotAxis::Scale::logarithmic}},
-        curves));
+    for (const auto& [model, some] : curves) {
+      const bool named = curves.size() > 1;
+      result.plots.push_back(detail::curves_plot(
+          {.name = "evaluation-batch-scaling" + (named ? "-" + model : ""),
+           .title = "Throughput by batch" + (named ? ": " + model : ""),
+           .x = {.label = "batch", .names = ticks},
+           .y = {.label = "throughput", .unit = "sample/s", .scale = PlotAxis::Scale::logarithmic}},
+          some));
+    }
     return result;
   }
+
+ private:
+  static constexpr std::size_t kMostTogether = 9;  ///< lines of a plot
 };
 
 }  // namespace

@@ -14,7 +14,9 @@ class ColdStartAnalysis final : public Analysis {
   [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
     using enum TextTable::Align;
     const auto cells = evaluation_cells(runs);
-    const auto names = names_of(cells);
+    auto models = cells;
+    for (EvaluationCell& cell : models) cell.scenario.clear(), cell.batch.clear();
+    const auto names = names_of(models);
     AnalysisResult result{.table = TextTable({"what",
                                               {"open", right},
                                               {"first predict", right},

@@ -28,18 +28,21 @@ class CostAnalysis final : public Analysis {
                                               {"throughput", right},
                                               {"cost of a million", right},
                                               {"95% interval", right}})};
-    detail::RowsPlot rows({"cost"});
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const auto cost = choice_number(cells[i], "cost", price_);
       if (!cost) continue;
       result.table.add({names[i], detail::value_text(cells[i].throughput(), "sample/s"),
                         detail::value_text(cost, "1"), detail::interval_text(cost, "1")});
-      rows.add(names[i], {cost});
     }
-    rows.draw({.name = "evaluation-cost",
-               .title = "Cost of a million predictions",
-               .x = {.label = "cost", .unit = ""}},
-              result.plots);
+    detail::draw_cells(
+        {.name = "evaluation-cost",
+         .title = "Cost of a million predictions",
+         .x = {.label = "cost", .unit = ""}},
+        {"cost"}, cells,
+        [price = price_](const EvaluationCell& cell) {
+          return std::vector{choice_number(cell, "cost", price)};
+        },
+        result.plots);
     return result;
   }
 

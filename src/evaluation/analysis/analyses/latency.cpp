@@ -24,27 +24,31 @@ class LatencyAnalysis final : public Analysis {
                                               {"p99", right},
                                               {"95% interval", right},
                                               "status"})};
-    detail::RowsPlot rows({"p50", "p90", "p99"});
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::size_t queries = cells[i].samples_of("latency").size();
       if (queries == 0) continue;
       std::vector<std::string> row = {names[i], std::to_string(queries)};
-      std::vector<std::optional<Estimate>> latencies;
       for (const double percentile : kPercentiles) {
         const auto latency = cells[i].latency(percentile);
         row.push_back(detail::value_text(latency, "s"));
         row.push_back(detail::interval_text(latency, "s"));
-        latencies.push_back(latency);
       }
       row.emplace_back(name_of(cells[i].status()));
-      rows.add(names[i], std::move(latencies));
       result.table.add(std::move(row));
     }
-    rows.draw({.name = "evaluation-latency",
-               .title = "Latency",
-               .note = "percentiles with their 95% intervals, of all queries",
-               .x = {.label = "latency", .unit = "s", .scale = PlotAxis::Scale::logarithmic}},
-              result.plots);
+    detail::draw_cells(
+        {.name = "evaluation-latency",
+         .title = "Latency",
+         .note = "percentiles with their 95% intervals, of all queries",
+         .x = {.label = "latency", .unit = "s", .scale = PlotAxis::Scale::logarithmic}},
+        {"p50", "p90", "p99"}, cells,
+        [](const EvaluationCell& cell) {
+          std::vector<std::optional<Estimate>> latencies;
+          for (const double percentile : kPercentiles)
+            latencies.push_back(cell.latency(percentile));
+          return latencies;
+        },
+        result.plots);
     return result;
   }
 };

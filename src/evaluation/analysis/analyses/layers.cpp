@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "evaluation/analysis/cell_plot.hpp"
 #include "evaluation/analysis/layer_times.hpp"
@@ -66,6 +67,7 @@ class LayersAnalysis final : public Analysis {
                                               {"memory", right}})};
     for (const AnalysedRun& run : runs) {
       std::vector<LayerTime> layers = detail::layer_times(run);
+      const std::vector<LayerTime> in_order = layers;
       std::map<std::string, double> totals;
       for (const auto& layer : layers)
         totals[layer.subject + layer.framework] += layer.seconds.value;
@@ -78,7 +80,15 @@ class LayersAnalysis final : public Analysis {
         add_row(runs.size() > 1 ? run.name : "", layer, totals[layer.subject + layer.framework],
                 result.table);
       }
-      draw(run, layers, runs.size() > 1, result.plots);
+      const std::string name = runs.size() > 1 ? ", " + run.name : "";
+      draw(options_.by, layers, name, result.plots);
+      if (options_.by == Options::By::node) {
+        auto types = by_type(in_order);
+        std::ranges::stable_sort(types, std::ranges::greater(),
+                                 [](const LayerTime& type) { return type.seconds.value; });
+        draw(Options::By::type, types, name, result.plots);
+      }
+      draw_depth(in_order, name, result.plots);
     }
     result.table.drop_empty_columns();
     return result;
@@ -96,16 +106,41 @@ class LayersAnalysis final : public Analysis {
                number(layer.flop / layer.seconds.value, "flop/s"), number(layer.bytes, "byte"),
                number(layer.memory, "byte")});
   }
-  void draw(const AnalysedRun& run, const std::vector<LayerTime>& layers, bool named,
-            std::vector<Plot>& plots) const {
+  static void draw(Options::By by, const std::vector<LayerTime>& layers, const std::string& run,
+                   std::vector<Plot>& plots) {
+    const bool one_framework = std::ranges::all_of(layers, [&](const LayerTime& layer) {
+      return layer.framework == layers.front().framework;
+    });
     detail::RowsPlot rows({"time"});
-    for (const auto& layer : layers) rows.add(layer.name + " " + layer.framework, {layer.seconds});
-    const std::string by = options_.by == Options::By::node ? "node" : "type";
-    rows.draw({.name = "layers-by-" + by,
-               .title = "Time by " + by + (named ? ", " + run.name : ""),
+    for (const auto& layer : layers) {
+      rows.add(layer.name + (one_framework ? "" : " " + layer.framework), {layer.seconds});
+    }
+    const std::string word = by == Options::By::node ? "node" : "type";
+    rows.draw({.name = "layers-by-" + word,
+               .title = "Time by " + word + run,
                .note = "of one run of the model",
                .x = {.label = "time", .unit = "s"}},
               plots);
+  }
+  /// Draws the time of each layer in the order of the model, one plot per model and framework.
+  static void draw_depth(const std::vector<LayerTime>& layers, const std::string& run,
+                         std::vector<Plot>& plots) {
+    std::map<std::pair<std::string, std::string>, std::vector<detail::DepthBar>> bars;
+    for (const auto& layer : layers) {
+      bars[{layer.subject, layer.framework}].push_back(
+          {layer.name, layer.type, layer.seconds.value});
+    }
+    for (const auto& [whose, all] : bars) {
+      const auto& [subject, framework] = whose;
+      const std::string words = subject + (subject.empty() ? "" : ", ") + framework;
+      plots.push_back(detail::depth_plot(
+          {.name = "layers-over-depth" + (bars.size() > 1 ? "-" + framework : std::string()),
+           .title = "Time over depth, " + words + run,
+           .note = "of one run of the model, by type",
+           .x = {.label = "place in the order of layers", .scale = PlotAxis::Scale::whole},
+           .y = {.label = "time", .unit = "s"}},
+          all));
+    }
   }
   Options options_;
 };

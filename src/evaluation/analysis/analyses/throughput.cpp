@@ -13,19 +13,19 @@ class ThroughputAnalysis final : public Analysis {
     const auto names = names_of(cells);
     AnalysisResult result{
         .table = TextTable({"what", {"throughput", right}, {"95% interval", right}, "status"})};
-    detail::RowsPlot rows({"throughput"});
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const auto rate = cells[i].throughput();
       if (!rate) continue;
       result.table.add({names[i], detail::value_text(rate, "sample/s"),
                         detail::interval_text(rate, "sample/s"),
                         std::string(name_of(cells[i].status()))});
-      rows.add(names[i], {rate});
     }
-    rows.draw({.name = "evaluation-throughput",
-               .title = "Throughput",
-               .x = {.label = "throughput", .unit = "sample/s"}},
-              result.plots);
+    detail::draw_cells(
+        {.name = "evaluation-throughput",
+         .title = "Throughput",
+         .x = {.label = "throughput", .unit = "sample/s"}},
+        {"throughput"}, cells,
+        [](const EvaluationCell& cell) { return std::vector{cell.throughput()}; }, result.plots);
     return result;
   }
 };

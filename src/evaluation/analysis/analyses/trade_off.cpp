@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "d5/evaluation/analysis/evaluation_cell.hpp"
@@ -12,6 +14,13 @@ struct Point {
   std::string name;
   double accuracy, seconds, rate;
   Status status;
+};
+
+/// The best numbers of a model in a framework.
+struct BestPoint {
+  std::string name, label, framework;
+  double accuracy, seconds, rate, bytes;
+  bool passed;
 };
 
 /// Whether the point passed, and no other point that passed is at least as good in all three
@@ -55,30 +64,87 @@ class TradeOffAnalysis final : public Analysis {
                         is_on_front(point, points) ? "yes" : "",
                         std::string(name_of(point.status))});
     }
-    if (points.empty()) return result;
+    const auto best = best_points(cells);
+    const bool varied = std::ranges::any_of(
+        best, [&](const BestPoint& point) { return point.accuracy != best.front().accuracy; });
+    if (!varied) return result;  // the accuracy of one model says nothing about another
     result.plots = {
-        plot_of(points, "evaluation-accuracy-latency", "Accuracy against latency",
-                {.label = "latency p99", .unit = "s", .scale = PlotAxis::Scale::logarithmic},
-                &Point::seconds),
-        plot_of(points, "evaluation-accuracy-throughput", "Accuracy against throughput",
-                {.label = "throughput", .unit = "sample/s", .scale = PlotAxis::Scale::logarithmic},
-                &Point::rate)};
+        plot_of(
+            best, "evaluation-accuracy-latency", "Accuracy over latency",
+            {.label = "lowest p99 of latency", .unit = "s", .scale = PlotAxis::Scale::logarithmic},
+            &BestPoint::seconds),
+        plot_of(best, "evaluation-accuracy-throughput", "Accuracy over throughput",
+                {.label = "highest throughput",
+                 .unit = "sample/s",
+                 .scale = PlotAxis::Scale::logarithmic},
+                &BestPoint::rate)};
     return result;
   }
 
  private:
-  static Plot plot_of(const std::vector<Point>& points, const char* name, const char* title,
-                      PlotAxis axis, double Point::* x) {
-    Plot plot{.name = name,
-              .title = title,
-              .x = std::move(axis),
-              .y = {.label = "accuracy", .unit = "1"},
-              .series = {""}};
-    for (const Point& point : points) {
-      plot.marks.push_back({.shape = PlotMark::Shape::dots,
-                            .points = {{point.*x, point.accuracy}},
-                            .label = point.name});
+  /// One point per model and framework: its lowest latency and its highest throughput, of cells
+  /// that passed if any did.
+  static std::vector<BestPoint> best_points(const std::vector<EvaluationCell>& cells) {
+    std::vector<EvaluationCell> models = cells;
+    for (EvaluationCell& cell : models) {
+      for (std::string* part : {&cell.scenario, &cell.batch, &cell.threads, &cell.trace_level}) {
+        part->clear();
+      }
     }
+    const auto names = names_of(models);
+    // The legend names frameworks, if there are several; labels name the rest.
+    for (EvaluationCell& cell : models) cell.framework.clear();
+    const auto labels = names_of(models);
+    std::vector<BestPoint> points;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const EvaluationCell& cell = cells[i];
+      const auto latency = cell.latency(0.99), rate = cell.throughput();
+      if (!cell.accuracy || cell.accuracy->samples.empty() || !latency || !rate) continue;
+      const bool passed = cell.status() == Status::passed;
+      const double bytes = condition_number(*cell.records.front(), "model bytes").value_or(0);
+      auto place = std::ranges::find(points, names[i], &BestPoint::name);
+      if (place == points.end()) {
+        const std::string& label = labels[i].empty() ? cell.framework : labels[i];
+        points.push_back({names[i], label, cell.framework, estimate(*cell.accuracy).value,
+                          latency->value, rate->value, bytes, passed});
+        continue;
+      }
+      if (place->passed && !passed) continue;
+      const bool replaces = passed && !place->passed;
+      place->seconds = replaces ? latency->value : std::min(place->seconds, latency->value);
+      place->rate = replaces ? rate->value : std::max(place->rate, rate->value);
+      place->passed = passed;
+    }
+    return points;
+  }
+
+  static Plot plot_of(const std::vector<BestPoint>& points, const char* name, const char* title,
+                      PlotAxis axis, double BestPoint::* x) {
+    Plot plot{
+        .name = name,
+        .title = title,
+        .note = "One point for each model and framework, the best over scenarios and batches.",
+        .x = std::move(axis),
+        .y = {.label = "accuracy", .unit = "1"}};
+    const double largest = std::ranges::max(points, {}, &BestPoint::bytes).bytes;
+    if (largest > 0) {
+      plot.note += fmt::format(" Areas: size of the model's files, at most {}.",
+                               with_prefix(largest, "byte"));
+    }
+    for (const BestPoint& point : points) {
+      auto series = std::ranges::find(plot.series, point.framework) - plot.series.begin();
+      if (std::size_t(series) == plot.series.size()) plot.series.push_back(point.framework);
+      plot.marks.push_back(
+          {.shape = point.bytes > 0 ? PlotMark::Shape::disc : PlotMark::Shape::dots,
+           .series = std::size_t(series),
+           .points = {{point.*x, point.accuracy}},
+           .label = point.label,
+           .tip = fmt::format("{}: accuracy {}, {}{}", point.name, with_prefix(point.accuracy, "1"),
+                              with_prefix(point.*x, plot.x.unit),
+                              point.bytes > 0 ? ", " + with_prefix(point.bytes, "byte") : ""),
+           .weight = largest > 0 ? point.bytes / largest : 1});
+    }
+    if (plot.series.size() == 1) plot.series.front().clear();
     return plot;
   }
 };
