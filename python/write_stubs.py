@@ -5,6 +5,7 @@ usage: write_stubs.py FOLDER    the package d5 is in FOLDER
 """
 
 import abc
+import inspect
 import pathlib
 import re
 import sys
@@ -20,6 +21,8 @@ def main(folder: pathlib.Path) -> None:
         for name, method in list(vars(made).items()):
             if hasattr(method, "__wrapped__"):  # around it `d5._words` explains wrong calls
                 setattr(made, name, method.__wrapped__)
+            elif inspect.isfunction(method) or name == "__init_subclass__":  # Python's part added it
+                delattr(made, name)
     pybind11_stubgen.main(["d5._d5", "-o", str(folder), "--exit-code"])
     stub = folder / "d5" / "_d5.pyi"
     text = stub.read_text().replace("os.PathLike |", "os.PathLike[str] |")

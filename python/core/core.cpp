@@ -27,6 +27,8 @@ void bind_core(py::module_& m) {
       py::call_guard<py::gil_scoped_release>(),
       "Names of all frameworks of this d5, even if their libraries are missing here: "
       "framework_words([\"all\"]) returns those that can be loaded.");
+  m.def("_nearest_names", &nearest_names, py::arg("name"), py::arg("candidates"),
+        "Up to three candidates that differ least from a name; none if all are far.");
   m.def("set_memory_budget", &set_memory_budget, py::arg("bytes"),
         "Sets the memory limit of one tensor or one plan; more raises MemoryError before anything "
         "is allocated. Initially 80% of the machine's memory.");

@@ -8,6 +8,7 @@
 
 #include <exception>
 
+#include "d5/core/entries/unknown_option.hpp"
 #include "d5/core/errors/error.hpp"
 
 namespace d5::python {
@@ -62,6 +63,7 @@ const std::vector<ErrorClass>& error_classes() {
       error_class<TypeError>("TypeError"),
       error_class<ValueError>("ValueError"),
       error_class<NotFound>("NotFound"),
+      error_class<UnknownOption>("UnknownOption"),
       error_class<Unsupported>("Unsupported"),
       error_class<IoError>("IoError"),
       error_class<FormatError>("FormatError"),

@@ -6,8 +6,23 @@
 
 #include "bindings.hpp"
 #include "core/capsule.hpp"
+#include "core/dtype_name.hpp"
 #include "core/numpy_types.hpp"
 #include "d5/core/errors/error.hpp"
+
+namespace d5::python {
+
+/// A type that stubs show as NumPy's.
+struct NumpyDType : py::object {
+  PYBIND11_OBJECT_DEFAULT(NumpyDType, py::object, is_object)
+};
+
+}  // namespace d5::python
+
+template <>
+struct pybind11::detail::handle_type_name<d5::python::NumpyDType> {
+  static constexpr auto name = const_name("numpy.dtype[typing.Any]");
+};
 
 namespace d5::python {
 namespace {
@@ -102,6 +117,36 @@ HeldTensor from_state(const Anything& pickled) {
   return {result};
 }
 
+NumpyDType numpy_dtype(const HeldTensor& held) {
+  const DType dtype = held.tensor.dtype();
+  if (dtype == DType::string) return NumpyDType(py::dtype("O"));
+  try {
+    return NumpyDType(numpy_type(dtype));
+  } catch (const Unsupported&) {
+    return NumpyDType(py::str(std::string(name_of(dtype))));
+  }
+}
+
+HeldTensor reshaped(const HeldTensor& held, const py::args& shape) {
+  const bool is_list = shape.size() == 1 && !py::isinstance<py::int_>(shape[0]);
+  const py::object wanted = is_list ? py::object(shape[0]) : py::object(shape);
+  const py::object array = to_numpy(held).attr("reshape")(wanted);
+  const auto dims = array.attr("shape").cast<std::vector<std::int64_t>>();
+  return {held.readable().reshaped(Shape(dims)), held.lease, held.read_only};
+}
+
+HeldTensor as_type(const HeldTensor& held, const Anything& dtype) {
+  const auto name = dtype_name_of(dtype);
+  if (!name) {
+    throw TypeError(fmt::format("{} is no element type; expected text, or NumPy's or torch's type",
+                                std::string(py::repr(dtype))));
+  }
+  return hold(to_numpy(held).attr("astype")(numpy_type(dtype_from_name(*name))));
+}
+
+/// Throws: TypeError if it is not one whole number.
+py::object index_of(const HeldTensor& held) { return to_numpy(held).attr("__index__")(); }
+
 Array array_of(const HeldTensor& held, const Anything& dtype, const Anything& copy) {
   const Array array = to_numpy(held);
   const bool own = !copy.is_none() && copy.cast<bool>();
@@ -143,7 +188,8 @@ void bind_tensor(py::module_& m) {
                 std::vector<std::int64_t>(t.tensor.shape().begin(), t.tensor.shape().end()))));
           })
       .def_property_readonly(
-          "dtype", [](const HeldTensor& t) { return std::string(name_of(t.tensor.dtype())); })
+          "dtype", &numpy_dtype,
+          "NumPy's type, or one of the package ml_dtypes; the name of a type that neither has.")
       .def_property_readonly("ndim", [](const HeldTensor& t) { return t.tensor.shape().rank(); })
       .def_property_readonly(
           "size", [](const HeldTensor& t) { return t.tensor.elements(); }, "Number of elements.")
@@ -171,6 +217,13 @@ void bind_tensor(py::module_& m) {
             into.copy_from(to_tensor(array));
           },
           py::arg("array"), "Overwrites the elements; shape and type must agree.")
+      .def(
+          "tolist", [](const HeldTensor& t) { return Anything(to_numpy(t).attr("tolist")()); },
+          "Nested lists of numbers; a number for a scalar.")
+      .def("reshape", &reshaped,
+           "A tensor of another shape over the same memory: reshape(2, -1), reshape((2, -1)).")
+      .def("astype", &as_type, py::arg("dtype"), "A copy with another element type.")
+      .def("__index__", &index_of)
       .def("item", [](const HeldTensor& t) { return Anything(to_numpy(t).attr("item")()); })
       .def("__float__", [](const HeldTensor& t) { return py::float_(to_numpy(t).attr("item")()); })
       .def("__int__", [](const HeldTensor& t) { return py::int_(to_numpy(t).attr("item")()); })

@@ -10,6 +10,7 @@ NumPy and torch arrays are exchanged without a copy (DLPack).
 """
 
 import atexit as _atexit
+import builtins as _builtins
 import typing as _typing
 
 from d5 import op as op
@@ -17,9 +18,11 @@ from d5._d5 import *  # noqa: F403
 from d5._d5 import __version__ as __version__
 from d5._d5 import _end_long_calls
 from d5 import _d5 as _cpp
+from d5 import _reprs as _reprs
 from d5 import _words as _words
 
 globals().update(_words.functions_in_words(_cpp))
+_reprs.show_all(_cpp)
 
 from d5._bases import Event as Event
 from d5._bases import Metric as Metric
@@ -60,6 +63,7 @@ from d5.errors import NotFound as NotFound
 from d5.errors import NumericError as NumericError
 from d5.errors import ShapeError as ShapeError
 from d5.errors import TypeError as TypeError
+from d5.errors import UnknownOption as UnknownOption
 from d5.errors import Unsupported as Unsupported
 from d5.errors import ValueError as ValueError
 
@@ -72,6 +76,9 @@ if "serving" not in _cpp._left_out():
     from d5._client import Client as Client
 if not _typing.TYPE_CHECKING:  # hides missing names from type checkers
     from d5._left_out import explain as __getattr__
+
+    # `from d5 import *` leaves Python's own names alone.
+    __all__ = [name for name in globals() if not name.startswith("_") and not hasattr(_builtins, name)]
 
 _show_in_notebooks()
 _atexit.register(_end_long_calls)

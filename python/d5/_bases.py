@@ -27,11 +27,24 @@ from d5._d5 import (
     register_operator,
 )
 from d5._isolation import remember_class
+from d5._nearest import Hooked, knows_its_keywords
 from d5.errors import ValueError
 
 
-class Operator:
-    """Base class of operators in Python; `attributes` holds those of its node.
+class Operator(Hooked):
+    """Base class of operators in Python.
+
+    The attributes of its node are the parameters of its `__init__`, by name and with the type of the
+    default. A parameter without default is a required attribute; other names are refused.
+    Without an `__init__` they are in `attributes`, a dict.
+
+        @d5.operator("Scale", domain="org.example")
+        class Scale(d5.Operator):
+            def __init__(self, factor: float = 1.0):
+                self.factor = factor
+
+            def forward(self, context):
+                context.output(0).numpy()[...] = self.factor * context.input(0).numpy()
 
     `infer(context)` returns one (dtype, shape) per output; without it the output is like input 0.
     `forward` writes the outputs in place, `backward` the input gradients for which `wants_grad`
@@ -48,7 +61,7 @@ class Operator:
         raise NotImplementedError
 
 
-class Event(metaclass=abc.ABCMeta):
+class Event(Hooked, metaclass=abc.ABCMeta):
     """An observer. Base class of observers in Python: override the hooks of interest."""
 
     def before_run(self, direction: str) -> None: ...
@@ -135,7 +148,7 @@ class Metric(Event):
     def restore(self, state: dict[str, Any]) -> None: ...
 
 
-class Optimizer(metaclass=abc.ABCMeta):
+class Optimizer(Hooked, metaclass=abc.ABCMeta):
     """Trains a network: base class of everything that `d5.optimizer` makes, and of optimizers in
     Python, whose `update_rule` changes `parameter.value` in place.
 
@@ -226,7 +239,7 @@ class ThreeStepOptimizer(Optimizer):
         return self.executor.network
 
 
-class UpdateRule:
+class UpdateRule(Hooked):
     """Base class of update rules in Python: a formula of one parameter, its gradient and its slots.
     d5 stores the slots, in checkpoints too. A rule works with groups of parameters, with 16-bit
     parameters, for which it receives their float32 master copy, and as a node of a `d5.StepGraph`.
@@ -265,7 +278,7 @@ class UpdateRule:
         raise NotImplementedError
 
 
-class StepModifier:
+class StepModifier(Hooked):
     """Base class of step modifiers in Python, which are given as `modifiers` to `d5.optimizer`.
     `name` is the word under which a checkpoint stores its `state`.
     """
@@ -302,7 +315,7 @@ class StepModifier:
     def restore(self, state: dict[str, Any]) -> None: ...
 
 
-class Schedule(metaclass=abc.ABCMeta):
+class Schedule(Hooked, metaclass=abc.ABCMeta):
     """The value of a hyper-parameter over time. Base class of schedules in Python, whose `at` returns
     it; time counts steps, or epochs if `every` is "epoch".
 
@@ -335,6 +348,7 @@ Schedule.register(BoundSchedule)
 OperatorClass = TypeVar("OperatorClass", bound=type[Operator])
 
 
+@knows_its_keywords
 def operator(name: str, domain: str = "", since: int = 1) -> Callable[[OperatorClass], OperatorClass]:
     """Class decorator: registers the class as a custom operator, which networks of every framework run.
 

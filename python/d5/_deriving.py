@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from d5._nearest import expect_hooks
+
 
 def let_derive(base: Any) -> None:
     """Derived classes need not call `super().__init__()`: the C++ part exists before `__init__`."""
@@ -17,3 +19,4 @@ def let_derive(base: Any) -> None:
         return part
 
     base.__new__ = staticmethod(made)
+    base.__init_subclass__ = classmethod(expect_hooks)

@@ -9,9 +9,10 @@ from d5 import _d5
 from d5._bases import Optimizer
 from d5._d5 import GraphExecutor, ModelPlan, PlanContext
 from d5._isolation import remember_class
+from d5._nearest import Hooked, expect_known
 
 
-class Kernel:
+class Kernel(Hooked):
     """Base class of kernels in Python: runs one node, for the types and shapes that it was planned
     for.
 
@@ -35,7 +36,7 @@ class Kernel:
         raise NotImplementedError
 
 
-class Framework:
+class Framework(Hooked):
     """Base class of frameworks in Python: a name, and the kernels of operators.
 
         class Relu(d5.Kernel):
@@ -95,9 +96,14 @@ def add_framework(framework: Framework) -> None:
 
     Registered again under the same name and version, as by a notebook's cell, its kernels replace
     the former ones in executors that are made later.
+
+    Raises: UnknownOption for a kernel of an operator that ONNX does not have.
     """
     from d5._entries import add_of_framework
 
+    for operator in framework.kernels:
+        if "." not in operator:  # a domain's operators may be registered later
+            expect_known(f"framework {framework.name}: ONNX", "operator", operator, _d5.operators())
     whole = {name: made for name, made in framework.executors.items() if _is_executor(made)}
     compiled = {name: made for name, made in framework.executors.items() if name not in whole}
     _d5._add_framework(framework, compiled, bool(whole or framework.optimizers))

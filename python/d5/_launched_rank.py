@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import io
 import os
 import pathlib
 import pickle
+import shutil
 import sys
 import threading
 import time
@@ -16,13 +19,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from d5.errors import CommunicationError, Error, TypeError
 
 if TYPE_CHECKING:
+    from d5._d5 import Communicator
     from d5._sent_source import Sent
 
 _GRACE = 1.0  # head start, in s, of the rank that failed over ranks that waited for it
 
 
+class Watch(NamedTuple):
+    """How calls between the ranks are watched."""
+
+    timeout: float  # longest wait in s; 0: any, with reports
+    call_order: bool
+
+
 class Task(NamedTuple):
     path: list[str]  # search path of modules
+    watch: Watch | None
     call: Sent
 
 
@@ -32,8 +44,18 @@ class Failure(NamedTuple):
     when: float
 
 
+def lock_file(folder: pathlib.Path) -> pathlib.Path:
+    """Locked by the launcher as long as it lives."""
+    return folder / "lock"
+
+
 def result_file(folder: pathlib.Path, rank: int) -> pathlib.Path:
     return folder / f"result-{rank}"
+
+
+def returned_file(folder: pathlib.Path, rank: int) -> pathlib.Path:
+    """Is there from the function's end on."""
+    return folder / f"returned-{rank}"
 
 
 def failure_file(folder: pathlib.Path, rank: int) -> pathlib.Path:
@@ -50,12 +72,17 @@ def run(name: str) -> None:
             stream.reconfigure(line_buffering=True, write_through=False)  # whole lines
     try:
         if rank == 0:
-            threading.Thread(target=_end_with_launcher, daemon=True).start()
+            threading.Thread(target=_end_with_launcher, args=(folder,), daemon=True).start()
         task = pickle.loads((folder / "task").read_bytes())
         sys.path[:] = task.path
         _d5.share_threads()
         function, arguments, keywords = task.call.unpack()
-        _write(result_file(folder, rank), _pickled(function(*arguments, **keywords)))
+        compared = _watched_world(task.watch) if task.watch else None
+        result = _pickled(function(*arguments, **keywords))
+        returned_file(folder, rank).touch()
+        if compared:
+            compared.barrier()  # which differs from a call that other ranks wait in
+        _write(result_file(folder, rank), result)
     except BaseException as error:
         _write(failure_file(folder, rank), _failure(error))
         if isinstance(error, CommunicationError):
@@ -65,10 +92,26 @@ def run(name: str) -> None:
         os._exit(1)  # the launcher ends the others
 
 
-def _end_with_launcher() -> None:
-    """Waits for the end of input, which nobody writes to; it is closed when the launcher has ended."""
+def _watched_world(watch: Watch) -> Communicator | None:
+    """Decorates `d5.world()`; returns what compares the order of its calls, whose waits have no end."""
+    from d5 import _d5
+
+    ranks = _d5.world()
+    if ranks.size == 1:
+        return None
+    compared = _d5.with_call_order(ranks) if watch.call_order else None
+    _d5.set_world(_d5.with_timeout(compared or ranks, watch.timeout))
+    return compared
+
+
+def _end_with_launcher(folder: pathlib.Path) -> None:
+    """Waits for the end of input, which nobody writes to; it is closed when the launcher has ended, or
+    when mpirun ends the job. A launcher that was killed holds its lock no more, and left the folder."""
     while os.read(0, 4096):
         pass
+    with contextlib.suppress(OSError), lock_file(folder).open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 

@@ -45,7 +45,7 @@ class LiveCurves(Event):
         self._look(trainer)
         if not self.metrics:
             for name, value in outputs.items():
-                if value.shape in ([], [1], (), (1,)) and value.dtype.startswith("float"):
+                if value.shape in ([], [1], (), (1,)) and str(value.dtype).startswith("float"):
                     self.curves.setdefault(name, []).append((trainer.step, float(value.numpy().reshape(()))))
         now = time.monotonic()
         if now >= self._next:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import fnmatch
+from collections.abc import Mapping
 from typing import Any, SupportsIndex, overload
 
 from d5._d5 import Measurement, to_html, to_table
+from d5._nearest import expect_known
 from d5._plotting import plot
 
 _WORDS = ("subject", "level", "framework", "device", "metric", "unit", "statistic", "status", "reason")
@@ -24,8 +26,24 @@ def _row(one: Measurement) -> dict[str, Any]:
     return {**one.conditions, **row}
 
 
+def _be_mappings() -> None:
+    """Measurements are rows for `pandas.DataFrame`, which asks for a Mapping."""
+    for name, method in {
+        "keys": lambda self: _row(self).keys(),
+        "__iter__": lambda self: iter(_row(self)),
+        "__len__": lambda self: len(_row(self)),
+        "__getitem__": lambda self, name: _row(self)[name],
+    }.items():
+        setattr(Measurement, name, method)
+    Mapping.register(Measurement)
+
+
+_be_mappings()
+
+
 class Measurements(list[Measurement]):
-    """Rows, which print as a table and which a notebook shows as one."""
+    """Rows, which print as a table and which a notebook shows as one; `pandas.DataFrame(rows)` is a
+    table of their fields and conditions."""
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> Measurement: ...
@@ -41,13 +59,16 @@ class Measurements(list[Measurement]):
     def where(self, **words: object) -> Measurements:
         """Rows that match everything: `rows.where(metric="time", framework="torch")`, by a
         measurement's fields or its conditions, `rows.where(threads="2")`. "*" matches any text.
+
+        Raises: UnknownOption for a name that no measurement has.
         """
+        known = dict.fromkeys([*_WORDS, *(name for row in self for name in row.conditions)])
+        for name in words if self else ():
+            expect_known("d5.Measurements.where", "keyword", name, known)
         return Measurements(row for row in self if all(_says(row, name, word) for name, word in words.items()))
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict of plain values per measurement: `pandas.DataFrame(rows.rows())`. Conditions are
-        columns by their names.
-        """
+        """A dict of plain values per measurement. Conditions are columns by their names."""
         return [_row(one) for one in self]
 
     def __str__(self) -> str:

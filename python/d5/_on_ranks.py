@@ -8,7 +8,7 @@ from array import array
 from typing import Any, Callable, TypeVar
 
 from d5 import _d5
-from d5._launching import launch
+from d5._launching import launch_watched
 from d5.errors import ValueError
 
 R = TypeVar("R")
@@ -21,7 +21,7 @@ def on_ranks(who: str, ranks: int, function: Callable[..., R], *arguments: Any, 
     """
     job = _d5.world()
     if job.size == 1:
-        return launch(function, *arguments, ranks=ranks, **keywords)[0]
+        return launch_watched(None, function, arguments, keywords, ranks)[0]
     if not 1 <= ranks <= job.size:
         raise ValueError(f"{who}: {ranks} ranks, of a job of {job.size}")
     said: Any = None

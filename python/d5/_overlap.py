@@ -10,9 +10,11 @@ from typing import Any, Callable
 
 from d5 import _d5
 from d5._measurements import Measurements
+from d5._nearest import knows_its_keywords
 from d5._on_ranks import on_ranks
 
 
+@knows_its_keywords
 def overlap_map(
     kernels: Sequence[str] | Mapping[str, Callable[[], object]] | str = (),
     *,
@@ -54,6 +56,7 @@ def overlap_map(
     return on_ranks("d5.overlap_map", _ranks_of(ranks), _map, chosen, threads, **how)
 
 
+@knows_its_keywords
 def overlap_search(
     models: Sequence[str] | str,
     *,

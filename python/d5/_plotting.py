@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from d5 import _d5
+from d5._nearest import knows_its_keywords
 from d5.errors import NotFound, ValueError
 
 
@@ -24,6 +25,7 @@ def plot(measurements: Sequence[_d5.Measurement], name: str = "", axes: Any = No
     return draw(chosen[0], axes)
 
 
+@knows_its_keywords
 def draw(picture: _d5.Plot, axes: Any = None) -> Any:
     """Draws on matplotlib's axes, new ones for None; returns the plot itself without matplotlib."""
     try:

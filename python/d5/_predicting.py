@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from d5 import _d5
 from d5._former import takes_former_keywords
+from d5._nearest import knows_its_keywords
 from d5._on_ranks import at_first, on_ranks
 from d5.errors import TypeError, ValueError
 
@@ -19,6 +20,7 @@ _OPTIMIZER = "sgd:learning_rate=1e-12"  # keeps the weights unchanged, however m
 _TRACED_STEPS = 5  # few, because a trace slows steps down
 
 
+@knows_its_keywords
 def calibrate(
     name: str = "this-machine",
     *,
@@ -49,6 +51,7 @@ def _wired(group: Any, wire: str) -> Any:
 
 
 @takes_former_keywords
+@knows_its_keywords
 def predict(
     profile: _d5.TrainingProfile | os.PathLike[str] | str,
     cluster: _d5.ClusterDescription | str | None = None,

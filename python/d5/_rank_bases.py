@@ -18,9 +18,10 @@ from d5._d5 import (
     Network,
     Tensor,
 )
+from d5._nearest import Hooked
 
 
-class GradientExchange:
+class GradientExchange(Hooked):
     """Base class of gradient exchanges in Python, which turn each rank's gradients into those of all,
     bucket by bucket during backpropagation.
 
@@ -54,7 +55,7 @@ class GradientExchange:
     def restore(self, state: dict[str, Any]) -> None: ...
 
 
-class GradientCompressor:
+class GradientCompressor(Hooked):
     """Base class of gradient compressors in Python, which sum gradients over ranks in fewer bytes:
     every rank gets the messages of all, and adds their contents.
 

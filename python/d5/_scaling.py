@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Callable
 
 from d5 import _d5
-from d5._launching import _train_here, launch
+from d5._launching import _train_here, launch_watched
 from d5._measurements import Measurements
 from d5.errors import Unsupported
 
@@ -45,7 +45,8 @@ def scale(
     def train(count: int, scheme: str, scaling: str, seed: int) -> list[_d5.Measurement]:
         changes = [f"distributed.scaling={scaling}"] if scaling else []
         one = whole.with_seed(seed)
-        return launch(_train_once, one, threads, ranks=count, distributed=scheme, set=changes, **options)[0]
+        words = {"distributed": scheme, "set": changes, **options}
+        return launch_watched(None, _train_once, (one, threads), words, count)[0]
 
     how = f"scale, threads {threads}, {sorted(options.items(), key=str)}"
     return Measurements(

@@ -9,24 +9,28 @@ reported in one line, with the nearest keyword. A correct call has no overhead b
 from __future__ import annotations
 
 import builtins
-import difflib
 import functools
 import re
 from typing import Any, Callable, Iterator
 
 from d5 import _former
+from d5._nearest import expect_known
+from d5._told_signatures import signature_of
 from d5.errors import TypeError
 
 _REFUSED = re.compile("incompatible (function|constructor) arguments")
 _LIST = re.compile(r"(?:collections\.abc\.)?Sequence\[str\]")
 
 
-class _Parameter:
+class TextParameter:
+    """A parameter, as pybind11 writes it."""
+
     def __init__(self, text: str) -> None:
+        self.text = text.strip()
         name, _, kind = text.partition(":")
         self.name = name.strip().lstrip("*")
-        kind, _, default = kind.partition(" = ")
-        self.kind, self.needed = kind.strip(), not default
+        kind, _, self.default = kind.partition(" = ")
+        self.kind, self.needed = kind.strip(), not self.default
         self.takes_all = text.strip().startswith("**")
         self.is_mark = text.strip() in ("*", "/", "*args")
 
@@ -60,44 +64,47 @@ def _parts(text: str) -> Iterator[str]:
         yield text[begin:]
 
 
-def _signatures(function: Callable[..., Any]) -> list[list[_Parameter]]:
+def _signatures(function: Callable[..., Any]) -> list[list[TextParameter]]:
     """Its signatures, from pybind11's documentation."""
     lines = (function.__doc__ or "").splitlines()
     pattern = re.compile(rf"^(?:\d+\. )?{re.escape(function.__name__)}\((.*)\) -> ")
     found = [match[1] for match in map(pattern.match, lines) if match]
-    all_of_them = [[_Parameter(part) for part in _parts(text)] for text in found]
+    all_of_them = [[TextParameter(part) for part in _parts(text)] for text in found]
     return [[one for one in parameters if one.name != "self"] for parameters in all_of_them]
 
 
-def _in_words_of_the_module(parameters: list[_Parameter], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _in_words_of_the_module(parameters: list[TextParameter], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """The same call with the module's names; None if nothing changes."""
     named = {one.name: one for one in parameters}
     words = dict(keywords)
-    if "framework" in words and "framework" not in named and "frameworks" in named:
-        words["frameworks"] = words.pop("framework")
+    for given, meant in (("framework", "frameworks"), ("frameworks", "framework")):
+        if given in words and given not in named and meant in named:
+            words[meant] = words.pop(given)
     words = _former.present_keywords(words, set(named), 2)
-    for name, value in words.items():
-        if isinstance(value, str) and name in named and _LIST.fullmatch(named[name].kind):
-            words[name] = value.split(",")
+    words = {name: _as_taken(named[name], value) if name in named else value for name, value in words.items()}
     places = [one for one in parameters if not one.is_mark]
-    lists = [
-        value.split(",") if isinstance(value, str) and i < len(places) and _LIST.fullmatch(places[i].kind) else value
-        for i, value in enumerate(arguments)
-    ]
+    lists = [_as_taken(places[i], value) if i < len(places) else value for i, value in enumerate(arguments)]
     same = all(a is b for a, b in zip(lists, arguments)) and words == keywords
     return None if same else (lists, words)
 
 
-def _fault(who: str, parameters: list[_Parameter], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
+def _as_taken(parameter: TextParameter, value: Any) -> Any:
+    """A text with commas for a list; a list of words for a framework, which is a word."""
+    if isinstance(value, str) and _LIST.fullmatch(parameter.kind):
+        return value.split(",")
+    words = isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
+    if words and parameter.name == "framework" and parameter.kind == "str":
+        return ",".join(value)
+    return value
+
+
+def _fault(who: str, parameters: list[TextParameter], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
+    """Raises: UnknownOption for an unknown keyword."""
     known = [one.name for one in parameters if not one.is_mark and not one.takes_all]
     expected = f"expected {who}({', '.join(map(str, (one for one in parameters if not one.is_mark)))})"
     if not any(one.takes_all for one in parameters):
         for name in keywords:
-            if name in known:
-                continue
-            nearest = difflib.get_close_matches(name, known, 1, 0.5)
-            hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
-            return f"{who} has no keyword '{name}'{hint} It takes {', '.join(known) or 'none'}"
+            expect_known(who, "keyword", name, known)
     positional = known[: len(arguments)]
     lacking = [one.name for one in parameters if one.needed and one.name in known]
     lacking = [name for name in lacking if name not in positional and name not in keywords]
@@ -136,6 +143,10 @@ def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Ca
             raise refused
         raise TypeError(_fault(who, signatures[0], told, keywords)) from None
 
+    if not method:
+        overloads = _signatures(function)
+        several = [TextParameter("*args"), TextParameter("**kwargs")]
+        setattr(call, "__signature__", signature_of(overloads[0] if len(overloads) == 1 else several))
     return call
 
 

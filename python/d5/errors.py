@@ -24,6 +24,11 @@ class NotFound(Error, LookupError):
     """A name is unknown; the message lists the nearest."""
 
 
+class UnknownOption(NotFound, TypeError):
+    """A keyword, an option, a hook or an operator's attribute that there is not; the message has the
+    nearest."""
+
+
 class Unsupported(Error, NotImplementedError):
     """Something is not supported here; the message has the reason, and the way out."""
 

@@ -24,12 +24,14 @@ from d5._d5 import custom_op_from_native as _native
 from d5._d5 import load_extension as _load
 from d5._d5 import register_operator as _register
 from d5._isolation import remember_class, remember_extension
+from d5._nearest import knows_its_keywords
 from d5.errors import Unsupported, ValueError
 
 if TYPE_CHECKING:
     import torch
 
 
+@knows_its_keywords
 def compile(source: str | os.PathLike[str], definitions: Mapping[str, str | int] | None = None) -> list[str]:
     """Compiles operators, registers them, and returns their names: `["example.LogCosh"]`.
 
@@ -43,6 +45,7 @@ def compile(source: str | os.PathLike[str], definitions: Mapping[str, str | int]
     return names
 
 
+@knows_its_keywords
 def load(library: str | os.PathLike[str]) -> str:
     """Loads a library of operators, a plug-in or a Python file, like `--load`; returns what it was."""
     what = _load(os.fspath(library))
@@ -50,6 +53,7 @@ def load(library: str | os.PathLike[str]) -> str:
     return what
 
 
+@knows_its_keywords
 def from_native(function: str | Callable[..., Any], name: str = "", domain: str = "torch") -> str:
     """Registers a torch function as an operator; returns the operator's full name.
 

@@ -14,15 +14,18 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import tempfile
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence, cast
 
 import torch
 from torch import nn
 from torch.utils.dlpack import from_dlpack
 
 import d5
+from d5._nearest import knows_its_keywords
+from d5._torch_memory import NetworkMemory, statistics_of
 from d5._torch_optimizer import Optimizer as Optimizer
 from d5._torch_sampler import Sampler as sampler
 from d5.errors import TypeError, Unsupported, ValueError
@@ -60,30 +63,89 @@ class _Run(torch.autograd.Function):
         return results
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor | None) -> Any:
-        given = {name: one for name, one in zip(ctx.caller.outputs, gradients) if one is not None}
+        return None, None, *_Slopes.apply(ctx, len(gradients), *gradients, *ctx.saved_tensors)
+
+
+class _Slopes(torch.autograd.Function):
+    """The gradients of a run: a function of its output gradients, inputs and parameters that has no
+    derivative. torch's `once_differentiable` refuses one only by the output gradients."""
+
+    @staticmethod
+    def forward(ctx: Any, run: Any, count: int, *tensors: torch.Tensor | None) -> Any:
+        gradients, saved = tensors[:count], cast("tuple[torch.Tensor, ...]", tensors[count:])
+        caller, inputs = run.caller, dict(zip(run.names, saved))
+        given = {name: one for name, one in zip(caller.outputs, gradients) if one is not None}
+        caller.begin(saved[len(inputs) :])
         # A batch runs backward once; for another backward, as with retain_graph, it runs forward again.
-        inputs = dict(zip(ctx.names, ctx.saved_tensors))
-        batch = ctx.batch or ctx.caller.executor.forward(_shared(inputs), ctx.caller.outputs)
-        ctx.batch = None
+        batch = run.batch or caller.executor.forward(_shared(inputs), caller.outputs)
+        run.batch = None
         batch.backward(_shared(given))
-        names = (*ctx.names, *ctx.caller.parameters)
-        wanted = zip(names, ctx.needs_input_grad[2:])
+        wanted = zip((*run.names, *caller.parameters), run.needs_input_grad[2:])
         # d5 reuses the memory in the next run.
-        return None, None, *(from_dlpack(batch.gradient(n)).clone() if want else None for n, want in wanted)
+        return tuple(from_dlpack(batch.gradient(name)).clone() if want else None for name, want in wanted)
+
+    @staticmethod
+    def backward(ctx: Any, *_: torch.Tensor | None) -> Any:
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable: d5 computes "
+            "first derivatives"
+        )
 
 
 class _Caller:
-    """An executor, with the names of its outputs and trained parameters."""
+    """An executor, with the names of its outputs and trained parameters; `begin` is called with the
+    parameters before they are read."""
 
-    def __init__(self, executor: d5.GraphExecutor, parameters: Sequence[str]) -> None:
-        self.executor, self.parameters = executor, tuple(parameters)
+    def __init__(
+        self,
+        executor: d5.GraphExecutor,
+        parameters: Sequence[str] = (),
+        begin: Callable[[Sequence[torch.Tensor]], None] = lambda parameters: None,
+    ) -> None:
+        self.executor, self.parameters, self.begin = executor, tuple(parameters), begin
         self.outputs = executor.network.output_names
 
     def __call__(self, inputs: Mapping[str, torch.Tensor], parameters: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         results: tuple[torch.Tensor, ...] = _Run.apply(self, tuple(inputs), *inputs.values(), *parameters)
         return results
+
+
+class _Operator:
+    """An operator as a function on torch's tensors (`custom_op`)."""
+
+    def __init__(self, op: str, outputs: int, framework: str, attributes: dict[str, Any]) -> None:
+        self._given = op, outputs, framework, attributes
+        self._callers: dict[Any, _Caller] = {}
+        self.__name__ = self.__qualname__ = op.rpartition(".")[2]
+        self.__doc__ = f"d5's operator {op}."
+
+    def __call__(self, *tensors: torch.Tensor) -> Any:
+        key = tuple((tensor.dtype, tuple(tensor.shape), tensor.requires_grad) for tensor in tensors)
+        if key not in self._callers:
+            self._callers[key] = self._make(tensors)
+        given = self._callers[key]({f"x{i}": tensor for i, tensor in enumerate(tensors)}, [])
+        return given[0] if len(given) == 1 else given
+
+    def _make(self, tensors: Sequence[torch.Tensor]) -> _Caller:
+        op, outputs, framework, attributes = self._given
+        network = d5.Network(op)
+        domain, _, op_type = op.rpartition(".")
+        inputs = [f"x{i}" for i in range(len(tensors))]
+        results = [f"y{k}" for k in range(outputs)]
+        for name, tensor in zip(inputs, tensors):
+            network.add_input(name, _name_of(tensor.dtype), list(tensor.shape))
+        network.add_node(op_type, inputs, results, domain=domain, **attributes)
+        for name in results:
+            network.add_output(name)
+        wanted = [name for name, tensor in zip(inputs, tensors) if tensor.requires_grad]
+        return _Caller(d5.executor(network, [framework], gradients=wanted))
+
+    def __reduce__(self) -> Any:
+        return _Operator, self._given
+
+    def __repr__(self) -> str:
+        return f"<d5.torch.custom_op {self._given[0]}>"
 
 
 def custom_op(
@@ -93,44 +155,27 @@ def custom_op(
 
     `op` is its full name, "example.MedianPooling", or the result of `d5.op.compile` for a source with
     one operator; `attributes` are those of its node. The function takes as many tensors as the node
-    has inputs, and returns a tensor, or a tuple of `outputs` of them.
+    has inputs, and returns a tensor, or a tuple of `outputs` of them. It has first derivatives:
+    torch refuses to differentiate it twice.
     """
     names = [op] if isinstance(op, str) else list(op)
     if len(names) != 1:
         raise ValueError(f"custom_op: given {names}, expected the name of one operator")
-    domain, _, op_type = names[0].rpartition(".")
-    results = [f"y{k}" for k in range(outputs)]
-    callers: dict[Any, _Caller] = {}
-
-    def make(tensors: Sequence[torch.Tensor]) -> _Caller:
-        network = d5.Network(names[0])
-        inputs = [f"x{i}" for i in range(len(tensors))]
-        for name, tensor in zip(inputs, tensors):
-            network.add_input(name, _name_of(tensor.dtype), list(tensor.shape))
-        network.add_node(op_type, inputs, results, domain=domain, **attributes)
-        for name in results:
-            network.add_output(name)
-        wanted = [name for name, tensor in zip(inputs, tensors) if tensor.requires_grad]
-        return _Caller(d5.executor(network, [framework], gradients=wanted), [])
-
-    def call(*tensors: torch.Tensor) -> Any:
-        key = tuple((tensor.dtype, tuple(tensor.shape), tensor.requires_grad) for tensor in tensors)
-        if key not in callers:
-            callers[key] = make(tensors)
-        given = callers[key]({f"x{i}": tensor for i, tensor in enumerate(tensors)}, [])
-        return given[0] if outputs == 1 else given
-
-    call.__name__ = call.__qualname__ = op_type
-    call.__doc__ = f"d5's operator {names[0]}."
-    return call
+    return _Operator(names[0], outputs, framework, attributes)
 
 
 class Module(nn.Module):
     """A network as a torch module: its parameters are in d5's memory, and torch's optimizers train
-    them.
+    them. They have the network's names, and the running statistics of batch normalization are
+    buffers, so that `state_dict` fits the module that the network was exported from.
 
     Called with the network's inputs, in order or by name, it returns its output, or a tuple of
-    outputs. `train()` and `eval()` set the behaviour of dropout and batch normalization.
+    outputs. `train()` and `eval()` set the behaviour of dropout and batch normalization. Parameters
+    that torch moves to other memory (`p.data = t`, `load_state_dict(assign=True)`) are copied into
+    the network's before each run; other types and devices than the network's are refused.
+
+    Raises: TypeError, ShapeError, Unsupported for parameters that the network cannot hold; torch's
+    RuntimeError for second derivatives.
     """
 
     def __init__(self, network: d5.Network, framework: str | Sequence[str] = "reference") -> None:
@@ -138,9 +183,11 @@ class Module(nn.Module):
         words = framework.split(",") if isinstance(framework, str) else list(framework)
         self._words, self._callers = words, dict[Any, _Caller]()
         self.d5_network, self.input_names = network, network.input_names
-        self._names = [one.name for one in network.parameters]
-        for one in network.parameters:
-            self.register_parameter(one.name.replace(".", "_"), nn.Parameter(from_dlpack(one.value)))
+        self._memory = NetworkMemory(network)
+        for name, view in zip(self._memory.names, self._memory.views):
+            _add(self, name, nn.Parameter(view) if name in self._memory.parameters else view.detach())
+        self._memory.live(self._tensors())
+        self.register_load_state_dict_pre_hook(_leave_out_counts)
 
     def forward(self, *inputs: torch.Tensor, **named: torch.Tensor) -> Any:
         given = {**dict(zip(self.input_names, inputs)), **named}
@@ -149,31 +196,99 @@ class Module(nn.Module):
         wanted = tuple(name for name, tensor in given.items() if tensor.requires_grad)
         if wanted not in self._callers:
             executor = d5.executor(self.d5_network, self._words, gradients=list(wanted))
-            self._callers[wanted] = _Caller(executor, self._names)
-        caller = self._callers[wanted]
+            self._callers[wanted] = _Caller(executor, self._memory.parameters, self._take_in)
+        caller, tensors = self._callers[wanted], self._tensors()
         caller.executor.mode = "training" if self.training else "inference"
-        self.d5_network.values_changed()  # torch may have changed them
-        results = caller(given, list(self.parameters()))
+        self._take_in(tensors)
+        results = caller(given, tensors[: len(self._memory.parameters)])
+        self._memory.give_back(tensors)
         return results[0] if len(results) == 1 else results
 
+    def _tensors(self) -> list[torch.Tensor]:
+        """Parameters, then statistics, as they are now."""
+        places = [name.rpartition(".") for name in self._memory.names]
+        return [getattr(self.get_submodule(owner), last) for owner, _, last in places]
 
+    def _take_in(self, tensors: Sequence[torch.Tensor]) -> None:
+        self._memory.take_in(tensors)
+        self.d5_network.values_changed()  # torch may have changed them
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_callers": {}, "_memory": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._memory = NetworkMemory(self.d5_network)
+        tensors = self._tensors()
+        self._memory.take_in(tensors)
+        for view, tensor in zip(self._memory.views, tensors):
+            tensor.data = view
+        self._memory.live(tensors)
+
+
+def _add(module: nn.Module, name: str, tensor: torch.Tensor) -> None:
+    """Registers a tensor in a module within the module for each dot in its name."""
+    *path, last = name.split(".")
+    try:
+        for part in path:
+            if part not in module._modules:
+                module.add_module(part, nn.Module())
+            module = module.get_submodule(part)
+        if isinstance(tensor, nn.Parameter):
+            module.register_parameter(last, tensor)
+        else:
+            module.register_buffer(last, tensor)
+    except KeyError as error:
+        raise ValueError(
+            f"d5.torch.module: '{name}' is no name for a tensor of a torch module: {error}; "
+            f"network.rename('{name}', ...) gives it another"
+        ) from error
+
+
+def _leave_out_counts(module: nn.Module, state: dict[str, Any], *_: Any) -> None:
+    """torch's batch normalization counts batches, which a network does not."""
+    for name in list(state):
+        if name.endswith(".num_batches_tracked") and name.replace("num_batches_tracked", "running_mean") in state:
+            del state[name]
+
+
+@knows_its_keywords
 def module(network: d5.Network, framework: str | Sequence[str] = "reference") -> Module:
     """An `nn.Module` over the network's memory, which runs in d5's executor of `framework`."""
     return Module(network, framework)
 
 
-def network(module: nn.Module, example: Any, **options: Any) -> d5.Network:
+def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options: Any) -> d5.Network:
     """Converts a module to a network by torch's export to ONNX: `example` is its argument, a tensor
-    or a tuple; `options` are those of `torch.onnx.export`, such as `dynamic_axes`.
+    or a tuple; `options` are those of `torch.onnx.export`, such as `input_names`.
+
+    The network has the module's layers, also those that an export for inference folds, and its
+    parameters by their names. With `dynamic` the first dimension of each input is open ("batch").
+    The module stays as it is.
     """
     arguments = example if isinstance(example, tuple) else (example,)
+    how = {"dynamo": False, "training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False}
+    if dynamic:
+        taken = list(inspect.signature(module.forward).parameters)[: len(arguments)]
+        names = options.setdefault("input_names", taken)
+        how["dynamic_axes"] = {name: {0: "batch"} for name in names}
+    buffers = {name: one.detach().clone() for name, one in module.named_buffers()}
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, f"{type(module).__name__}.onnx")
         try:
-            torch.onnx.export(module, arguments, file, **{"dynamo": False, **options})
+            with torch.random.fork_rng(devices=[]):
+                torch.onnx.export(module, arguments, file, **{**how, **options})
         except ImportError as error:  # a package that torch needs for it
             raise Unsupported(f"torch cannot export to ONNX here: {error}") from error
-        return d5.Network.load(file)
+        finally:  # the export runs the module, in training with effects on statistics
+            with torch.no_grad():
+                for name, one in module.named_buffers():
+                    one.copy_(buffers[name])
+        exported = d5.Network.load(file)
+    for name in statistics_of(exported):
+        if name in buffers:
+            exported.feed(name, buffers[name])
+    return exported
 
 
 def DistributedDataParallel(optimizer: d5.Optimizer, **options: Any) -> d5.Optimizer:

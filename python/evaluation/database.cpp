@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
+#include <utility>
 
+#include "d5/core/errors/error.hpp"
 #include "d5/core/results/results.hpp"
 #include "d5/core/tables/text_table.hpp"
 #include "d5/core/trace/timeline.hpp"
@@ -30,17 +33,56 @@ RecordFilter filter_of(const Options& words) {
   return filter;
 }
 
+/// A database that is opened at its first use: reading makes no file.
+class Database {
+ public:
+  explicit Database(std::string address) : address_(std::move(address)) {}
+
+  /// Throws: NotFound if there is none.
+  EvaluationDatabase& to_read() {
+    if (!opened_) open(EvaluationDatabase::Access::read);
+    return *opened_;
+  }
+  EvaluationDatabase& to_write() {
+    if (!opened_ || !writes_) open(EvaluationDatabase::Access::write);
+    return *opened_;
+  }
+  /// An address may hold a password.
+  [[nodiscard]] std::string shown() const {
+    return address_.find("://") == std::string::npos ? printable(address_)
+                                                     : address_.substr(0, address_.find("://"));
+  }
+  /// The next use opens it again.
+  void close() { opened_.reset(); }
+
+ private:
+  void open(EvaluationDatabase::Access access) {
+    opened_.reset();
+    opened_ = EvaluationDatabase::open(address_, {.access = access});
+    writes_ = access == EvaluationDatabase::Access::write;
+  }
+
+  std::string address_;
+  std::unique_ptr<EvaluationDatabase> opened_;
+  bool writes_ = false;
+};
+
 /// Holds a database while it is used: only one thread at a time may call it.
 template <class Work>
-auto at_work(EvaluationDatabase& database, const Work& work) {
+auto at_work(Database& database, const Work& work) {
   const Use use(&database, "the database");
   const py::gil_scoped_release released;
   return work();
 }
 
-RowDicts runs_of_python(EvaluationDatabase& database, const Options& words) {
+template <class Work>
+auto read(Database& database, const Work& work) {
+  return at_work(database, [&] { return work(database.to_read()); });
+}
+
+RowDicts runs_of_python(Database& database, const Options& words) {
   const RecordFilter filter = filter_of(words);
-  const auto all = at_work(database, [&] { return database.runs(filter); });
+  const auto all = read(database, [&](EvaluationDatabase& opened) { return opened.runs(filter); });
   return rows_of(all, [](Values& row, const StoredRun& run) {
     row["id"] = run.id;
     row["key"] = run.key;
@@ -54,11 +96,11 @@ RowDicts runs_of_python(EvaluationDatabase& database, const Options& words) {
   });
 }
 
-Measurements stored_measurements(EvaluationDatabase& database, const Options& words) {
+Measurements stored_measurements(Database& database, const Options& words) {
   const RecordFilter filter = filter_of(words);
   std::vector<Measurement> rows;
-  for (auto& stored : at_work(database, [&] {
-         return database.measurements(filter, EvaluationDatabase::Samples::with);
+  for (auto& stored : read(database, [&](EvaluationDatabase& opened) {
+         return opened.measurements(filter, EvaluationDatabase::Samples::with);
        })) {
     rows.push_back(std::move(stored.record));
   }
@@ -70,9 +112,10 @@ struct History {
   std::vector<HistoryEntry> entries;
 };
 
-History history_of(EvaluationDatabase& database, const Options& words) {
+History history_of(Database& database, const Options& words) {
   const RecordFilter filter = filter_of(words);
-  return {at_work(database, [&] { return stored_history(database, filter).entries; })};
+  return {read(database,
+               [&](EvaluationDatabase& opened) { return stored_history(opened, filter).entries; })};
 }
 
 RowDicts rows_of_history(const History& history) {
@@ -91,8 +134,9 @@ RowDicts rows_of_history(const History& history) {
   });
 }
 
-RowDicts pieces_of_run(EvaluationDatabase& database, const std::string& run) {
-  const auto all = at_work(database, [&] { return database.pieces(database.run_id(run)); });
+RowDicts pieces_of_run(Database& database, const std::string& run) {
+  const auto all =
+      read(database, [&](EvaluationDatabase& opened) { return opened.pieces(opened.run_id(run)); });
   return rows_of(all, [](Values& row, const auto& piece) {
     row["name"] = piece.name;
     row["kind"] = piece.kind;
@@ -100,9 +144,10 @@ RowDicts pieces_of_run(EvaluationDatabase& database, const std::string& run) {
   });
 }
 
-RowDicts answers_of_piece(EvaluationDatabase& database, const std::string& run,
-                          const std::string& piece) {
-  const auto all = at_work(database, [&] { return database.answers(database.run_id(run), piece); });
+RowDicts answers_of_piece(Database& database, const std::string& run, const std::string& piece) {
+  const auto all = read(database, [&](EvaluationDatabase& opened) {
+    return opened.answers(opened.run_id(run), piece);
+  });
   return rows_of(all, [](Values& row, const auto& answer) {
     row["sample"] = answer.sample;
     row["answer"] = answer.answer;
@@ -110,9 +155,10 @@ RowDicts answers_of_piece(EvaluationDatabase& database, const std::string& run,
   });
 }
 
-RowDicts queries_of_piece(EvaluationDatabase& database, const std::string& run,
-                          const std::string& piece) {
-  const auto all = at_work(database, [&] { return database.queries(database.run_id(run), piece); });
+RowDicts queries_of_piece(Database& database, const std::string& run, const std::string& piece) {
+  const auto all = read(database, [&](EvaluationDatabase& opened) {
+    return opened.queries(opened.run_id(run), piece);
+  });
   return rows_of(all, [](Values& row, const auto& query) {
     row["id"] = query.id;
     row["sample"] = query.sample;
@@ -137,26 +183,37 @@ void bind_database(py::module_& m) {
           "plots", [](const History& history) { return history_plots(history.entries); },
           "A plot per metric: values over runs, a line per series.")
       .def("__len__", [](const History& history) { return history.entries.size(); });
-  py::class_<EvaluationDatabase>(
+  py::class_<Database>(
       m, "Database",
       "A database of results: every run with its environment, records, queries, answers and "
       "traces.\n\n"
-      "    database = d5.Database(\"results.db\")\n"
-      "    database.add(rows)\n"
-      "    database.measurements(subject=\"lenet@*\", metric=\"latency\")\n"
-      "    database.sql(\"SELECT framework, COUNT(*) FROM measurement GROUP BY framework\")\n\n"
-      "The address is a file (SQLite), which is created, or \"postgresql://user@host/name\".")
+      "    with d5.Database(\"results.db\") as database:\n"
+      "        database.add(rows)\n"
+      "        database.measurements(subject=\"lenet@*\", metric=\"latency\")\n"
+      "        database.sql(\"SELECT framework, COUNT(*) FROM measurement GROUP BY framework\")\n\n"
+      "The address is a file (SQLite), which `add` creates, or \"postgresql://user@host/name\". "
+      "Reading a missing file raises NotFound.")
       .def(py::init([](const std::optional<Path>& address) {
-             const py::gil_scoped_release released;
-             return EvaluationDatabase::open(address ? address->string() : usual_database());
+             return std::make_unique<Database>(address ? address->string() : usual_database());
            }),
-           py::arg("address") = py::none(), "Opens the user's own database if no address is given.")
+           py::arg("address") = py::none(), "Names the user's own database if no address is given.")
+      .def(
+          "__enter__", [](Database& database) { return &database; },
+          py::return_value_policy::reference)
+      .def("__exit__", [](Database& database, const py::args&) { database.close(); })
+      .def(
+          "close", [](Database& database) { at_work(database, [&] { database.close(); }); },
+          "Closes the file or the connection; the next call opens it again.")
+      .def("__repr__",
+           [](const Database& database) {
+             return fmt::format("<d5.Database {}>", database.shown());
+           })
       .def(
           "add",
-          [](EvaluationDatabase& database, const std::vector<Measurement>& rows,
-             const std::string& command) {
+          [](Database& database, const std::vector<Measurement>& rows, const std::string& command) {
             return at_work(database, [&] {
-              return database.add({.environment = environment(), .measurements = rows}, command);
+              return database.to_write().add({.environment = environment(), .measurements = rows},
+                                             command);
             });
           },
           py::arg("measurements"), py::arg("command") = "",
@@ -169,9 +226,9 @@ void bind_database(py::module_& m) {
            "text.")
       .def(
           "results",
-          [](EvaluationDatabase& database, const std::string& run) {
-            return Measurements(at_work(database, [&] {
-                                  return database.results(database.run_id(run));
+          [](Database& database, const std::string& run) {
+            return Measurements(read(database, [&](EvaluationDatabase& opened) {
+                                  return opened.results(opened.run_id(run));
                                 }).measurements);
           },
           py::arg("run"), "All results of a run; its id may be cut short.")
@@ -183,18 +240,19 @@ void bind_database(py::module_& m) {
            "A dict per query; times in ns.")
       .def(
           "write_trace",
-          [](EvaluationDatabase& database, const std::string& run, const std::string& piece,
+          [](Database& database, const std::string& run, const std::string& piece,
              const Path& path) {
-            at_work(database, [&] {
-              write_timeline(database.trace(database.run_id(run), piece), path.string());
+            read(database, [&](EvaluationDatabase& opened) {
+              write_timeline(opened.trace(opened.run_id(run), piece), path.string());
             });
           },
           py::arg("run"), py::arg("piece"), py::arg("path"),
           "The timeline of a piece, which ui.perfetto.dev opens.")
       .def(
           "sql",
-          [](EvaluationDatabase& database, const std::string& statement) {
-            return at_work(database, [&] { return database.sql(statement); });
+          [](Database& database, const std::string& statement) {
+            return read(database,
+                        [&](EvaluationDatabase& opened) { return opened.sql(statement); });
           },
           py::arg("statement"), "The table that an SQL statement returns; it may only read.");
 }

@@ -8,14 +8,20 @@
 
 #include "answered.hpp"
 #include "bindings.hpp"
+#include "core/dtype_name.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level0_ops/level0_ops.hpp"
 #include "errors.hpp"
+#include "in_place.hpp"
 #include "level0_ops/lent_contexts.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
 namespace {
+
+std::string class_of_operator(const py::object& self) {
+  return py::type::of(self).attr("__name__").cast<std::string>();
+}
 
 /// Calls a method with a context that is valid during the call.
 template <class Context>
@@ -29,19 +35,23 @@ class PythonKernel final : public Kernel {
  public:
   explicit PythonKernel(const py::object& self) : self_(self) {}
   void forward(OpContext& context) override {
-    call_python([&] { call_with(self_.object, "forward", context); });
+    call_python([&] {
+      expect_in_place(call_with(self_.object, "forward", context),
+                      class_of_operator(self_.object) + ".forward()",
+                      "context.output(0).numpy()[...] = ...");
+    });
   }
   void backward(GradContext& context) override {
-    call_python([&] { call_with(self_.object, "backward", context); });
+    call_python([&] {
+      expect_in_place(call_with(self_.object, "backward", context),
+                      class_of_operator(self_.object) + ".backward()",
+                      "context.grad_input(0).numpy()[...] = ...");
+    });
   }
 
  private:
   PythonReference self_;
 };
-
-std::string class_of_operator(const py::object& self) {
-  return py::type::of(self).attr("__name__").cast<std::string>();
-}
 
 /// An operator whose methods are those of a Python object: forward, and infer, backward and flop if
 /// it has them.
@@ -53,13 +63,13 @@ class PythonOperator final : public Operator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return call_python([&]() -> std::vector<ValueDesc> {
       if (!py::hasattr(self_.object, "infer")) return {context.input(0)};
-      using Described = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
+      using Described = std::vector<std::pair<DTypeName, std::vector<std::int64_t>>>;
       const std::string who = class_of_operator(self_.object) + ".infer()";
       std::vector<ValueDesc> result;
       for (const auto& [dtype, dims] :
            answered<Described>(call_with(self_.object, "infer", context), who,
                                "a list of (type, shape), one an output")) {
-        result.emplace_back(TensorDesc{dtype_from_name(dtype), Shape(dims)});
+        result.emplace_back(TensorDesc{dtype_from_name(dtype.name), Shape(dims)});
       }
       if (result.size() == context.output_count()) return result;
       throw ShapeError(fmt::format("{} gave {} outputs; the node has {}", who, result.size(),
@@ -88,12 +98,14 @@ class PythonOperator final : public Operator {
 /// Registered again, as by a notebook's cell, the new class replaces the former one.
 void register_operator(const Anything& type, const std::string& name, const std::string& domain,
                        int since) {
-  const bool has_backward = overrides(type(), "Operator", "backward");
+  const py::object inherited = py::module_::import("d5").attr("Operator").attr("backward");
+  const py::object own = py::getattr(type, "backward", inherited);
+  const bool has_backward = !own.is(inherited);
   const auto held = std::make_shared<PythonReference>(type);
   const auto make = [held, has_backward](const onnx::Node& node) {
     return call_python([&] {
-      py::object self = held->object();
-      self.attr("attributes") = py::cast(node).attr("attributes");
+      py::object self = py::module_::import("d5._operator_attributes")
+                            .attr("made_for_node")(held->object, py::cast(node).attr("attributes"));
       return std::make_unique<PythonOperator>(std::move(self), has_backward);
     });
   };

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "core/dtype_name.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level1_network/level1_network.hpp"
 #include "d5/level1_network/picture/network_summary.hpp"
@@ -149,12 +150,13 @@ void bind_network(py::module_& m) {
           "weights go to a second file beside it, PATH.data.")
       .def(
           "add_input",
-          [](Network& n, const std::string& name, const std::string& dtype,
+          [](Network& n, const std::string& name, const DTypeName& dtype,
              std::vector<onnx::Dim> shape) {
-            n.add_input(name, dtype_from_name(dtype), std::move(shape));
+            n.add_input(name, dtype_from_name(dtype.name), std::move(shape));
           },
           py::arg("name"), py::arg("dtype"), py::arg("shape"),
-          "Adds an input. `shape`: numbers, names of symbolic dimensions, or None.")
+          "Adds an input. `dtype`: text, or NumPy's or torch's type. `shape`: numbers, names of "
+          "symbolic dimensions, or None.")
       .def("add_output", &Network::add_output, py::arg("name"))
       .def(
           "add_parameter",

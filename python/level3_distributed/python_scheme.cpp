@@ -9,6 +9,8 @@
 
 #include "d5/core/errors/error.hpp"
 #include "d5/level3_distributed/communicator/communicator_agreement.hpp"
+#include "d5/level3_distributed/schemes/rank_check.hpp"
+#include "in_place.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -35,7 +37,7 @@ class PythonExchange final : public GradientDecorator {
     }
     inner().finish_all();
     executor().synchronise();
-    if (self_) call_python([&] { self_->object.attr("exchange")(share); });
+    if (self_) call_exchange(share);
     return outputs;
   }
   [[nodiscard]] std::size_t parts() const override { return 1; }
@@ -52,6 +54,13 @@ class PythonExchange final : public GradientDecorator {
   }
 
  private:
+  void call_exchange(double share) {
+    call_python([&] {
+      expect_in_place(self_->object.attr("exchange")(share), self_->object, "exchange()",
+                      "self.ranks.all_reduce(parameter.gradient)");
+    });
+  }
+
   CommunicatorAgreement ranks_;
   std::shared_ptr<PythonReference> self_;
 };
@@ -63,6 +72,7 @@ class PythonScheme final : public DistributedOptimizer {
                std::shared_ptr<Communicator> ranks)
       : DistributedOptimizer(std::move(optimizer), std::move(ranks)),
         self_(std::make_shared<PythonReference>(self)),
+        class_name_(py::str(py::type::of(self).attr("__name__"))),
         consistent_(self.attr("consistent").cast<bool>()),
         step_(has("step")),
         after_step_(has("after_step")),
@@ -88,6 +98,7 @@ class PythonScheme final : public DistributedOptimizer {
   const ValueMap& step(const Batch& batch) override {
     const ValueMap& outputs = step_ ? step_in_python(batch) : local().step(batch);
     if (after_step_) call("after_step");
+    if (consistent_ && !std::exchange(compared_, true)) compare();
     return outputs;
   }
   void begin_test() override {
@@ -106,6 +117,15 @@ class PythonScheme final : public DistributedOptimizer {
   void call(const char* name) {
     call_python([&] { self_->object.attr(name)(); });
   }
+  /// Throws: CommunicationError if the first step left the ranks with different parameters.
+  void compare() {
+    executor().synchronise();
+    expect_equal_parameters(
+        executor().network(), *shared_communicator(),
+        fmt::format("after the first step of the scheme {}, whose `consistent` is True (exchange "
+                    "all gradients, or set it to False)",
+                    class_name_));
+  }
   const ValueMap& step_in_python(const Batch& batch) {
     return call_python([&]() -> const ValueMap& {
       const LeaseScope step("a step");
@@ -123,8 +143,10 @@ class PythonScheme final : public DistributedOptimizer {
   }
 
   std::shared_ptr<PythonReference> self_;
+  std::string class_name_;
   bool consistent_, step_, after_step_, begin_test_, end_test_;
-  ValueMap outputs_;  // outputs of a step in Python
+  bool compared_ = false;  // after the first step
+  ValueMap outputs_;       // outputs of a step in Python
 };
 
 }  // namespace

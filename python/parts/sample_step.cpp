@@ -106,9 +106,9 @@ void register_sample_step(py::module_& m) {
   step.def(py::init<>())
       .def(
           "describe",
-          [](const SampleStep& self, const std::string& dtype,
+          [](const SampleStep& self, const DTypeName& dtype,
              const std::vector<std::int64_t>& shape) {
-            return words_of(self.describe({dtype_from_name(dtype), Shape(shape)}));
+            return words_of(self.describe({dtype_from_name(dtype.name), Shape(shape)}));
           },
           py::arg("dtype"), py::arg("shape"), "Type and shape of the result for such a sample.")
       .def("run", &run_alone, py::arg("sample"), py::arg("seed") = 0,

@@ -2,6 +2,7 @@
 """Measurements and traces as plain values."""
 
 import numpy as np
+import pytest
 
 import d5
 
@@ -13,6 +14,14 @@ def test_rows_are_chosen_and_plain():
     [first, *_] = rows.where(metric="time").rows()
     assert first["value"] == rows.where(metric="time")[0].value and first["samples"] == 5
     assert all(isinstance(value, (str, int, float)) for value in first.values())
+
+
+def test_rows_are_a_table_of_pandas():
+    rows = d5.bench("Relu 64", frameworks=["reference"], samples=5)
+    assert list(dict(rows[0])) == list(rows.rows()[0]) and len(rows[0]) == len(dict(rows[0]))
+    table = pytest.importorskip("pandas").DataFrame(rows)
+    assert list(table["value"]) == [row.value for row in rows] and table["value"].dtype == np.float64
+    assert table["samples"].dtype == np.int64 and set(rows[0].conditions) <= set(table.columns)
 
 
 def test_two_lists_are_compared_by_what_they_measured():

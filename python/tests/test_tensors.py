@@ -88,3 +88,53 @@ def test_strings_go_there_and_back():
 def test_scalars_and_empty_arrays():
     assert d5.Tensor(np.float32(2.5)).item() == 2.5
     assert d5.Tensor(np.zeros((0, 3), dtype=np.float32)).shape == (0, 3)
+
+
+def test_types_are_numpys():
+    tensor = d5.Tensor(np.zeros((2, 3), np.float32))
+    assert tensor.dtype == np.float32 and tensor.dtype == "float32" and isinstance(tensor.dtype, np.dtype)
+    assert np.result_type(tensor, np.float64) == np.float64 and np.zeros(1, tensor.dtype).dtype == np.float32
+    assert d5.Tensor(np.array(["a", "b"])).dtype == object
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    assert d5.Tensor(np.zeros(1, ml_dtypes.bfloat16)).dtype == ml_dtypes.bfloat16
+
+
+def test_types_are_given_as_text_or_as_numpys_or_torchs():
+    given = ["float32", np.float32, np.dtype("float32")]
+    try:
+        import torch
+
+        given.append(torch.float32)
+    except ImportError:
+        pass
+    for dtype in given:
+        network = d5.Network("one")
+        network.add_input("x", dtype, [2])
+        network.add_node("Relu", ["x"], ["y"])
+        network.add_output("y")
+        assert d5.executor(network).inference({"x": np.ones(2, np.float32)})["y"].dtype == np.float32
+        assert d5.Tensor(np.zeros(2)).astype(dtype).dtype == np.float32
+    with pytest.raises(TypeError):
+        d5.Network("one").add_input("x", None, [2])  # type: ignore[arg-type, unused-ignore]
+    with pytest.raises(d5.NotFound):
+        d5.Network("one").add_input("x", "floot", [2])
+
+
+def test_a_tensor_has_the_methods_of_an_array():
+    tensor = d5.Tensor(np.arange(6, dtype=np.int64))
+    assert tensor.tolist() == list(range(6)) and d5.Tensor(np.float32(2)).tolist() == 2
+    for grid in (tensor.reshape(2, -1), tensor.reshape((2, 3)), tensor.reshape([2, 3])):
+        assert grid.shape == (2, 3)
+        grid[0, 0] = 7
+        assert tensor[0] == 7  # the same memory
+    assert tensor.astype(np.float64).tolist() == [7, 1, 2, 3, 4, 5]
+    assert list(range(9))[d5.Tensor(np.int64(3))] == 3
+    with pytest.raises(TypeError):
+        list(range(9))[d5.Tensor(np.float32(3))]  # type: ignore[call-overload, unused-ignore]
+    with pytest.raises(ValueError):
+        tensor.reshape(4, 4)
+
+
+def test_jax_takes_tensors():
+    jnp = pytest.importorskip("jax.numpy")
+    assert jnp.asarray(d5.Tensor(np.float32([1, 2]))).tolist() == [1, 2]

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program's words in the module, and the errors of wrong words."""
 
+import builtins
+import inspect
+
 import numpy as np
 import pytest
 
@@ -56,3 +59,40 @@ def test_a_wrong_call_is_told_in_one_line():
 
 def test_functions_keep_their_names_and_help():
     assert d5.executor.__name__ == "executor" and "frameworks" in (d5.executor.__doc__ or "")
+
+
+def test_every_function_has_a_signature():
+    functions = {name: one for name, one in vars(d5).items() if inspect.isroutine(one) and not name.startswith("_")}
+    assert len(functions) > 150
+    for name, one in functions.items():
+        assert inspect.signature(one), name
+    assert inspect.signature(d5.executor).parameters["frameworks"].default == ["reference"]
+    assert str(inspect.signature(d5.set_threads)).startswith("(count")
+
+
+def test_a_star_import_leaves_pythons_names_alone():
+    space = {}
+    exec("from d5 import *", space)
+    assert "executor" in space and "UnknownOption" in space
+    assert not [name for name in space if hasattr(builtins, name) and name != "__builtins__" and not name.startswith("__")]
+    assert all(hasattr(d5, name) for name in d5.__all__)
+
+
+def test_a_framework_is_a_word_or_a_list_everywhere():
+    inputs = d5.random_inputs(d5.model("lenet"))
+    for how in ({"framework": "reference"}, {"frameworks": ["reference"]}, {"framework": ["reference"]}, {"frameworks": "reference"}):
+        assert d5.run_network("lenet", inputs, **how)
+        assert d5.test_forward("Relu 4", **how)
+        assert d5.bench("Relu 4", samples=3, **how)
+
+
+def test_every_object_shows_more_than_its_address():
+    lacking = [
+        name
+        for name, made in vars(d5._d5).items()
+        if isinstance(made, type) and not issubclass(made, BaseException) and made.__repr__ is object.__repr__
+    ]
+    assert lacking == []
+    network = d5.model("lenet", with_loss=True)
+    for one in (d5.executor(network), d5.optimizer("sgd", d5.executor(network)), d5.devices, d5.dataset("mnist").train):
+        assert " at 0x" not in repr(one) or inspect.isroutine(one), repr(one)

@@ -10,6 +10,7 @@
 #include "d5/core/entries/plugin.hpp"
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/entries/settings.hpp"
+#include "d5/core/entries/unknown_option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/artefact_store.hpp"
 #include "d5/core/files/atomic_file.hpp"

@@ -7,11 +7,11 @@ namespace d5::python {
 
 TypeAndShape words_of(const TensorDesc& desc) {
   const auto dims = desc.shape.dims();
-  return {std::string(name_of(desc.dtype)), {dims.begin(), dims.end()}};
+  return {{std::string(name_of(desc.dtype))}, {dims.begin(), dims.end()}};
 }
 
 TensorDesc desc_of(const TypeAndShape& words) {
-  return {dtype_from_name(words.first), Shape(words.second)};
+  return {dtype_from_name(words.first.name), Shape(words.second)};
 }
 
 py::dict words_of(const std::vector<Dataset::Field>& fields) {

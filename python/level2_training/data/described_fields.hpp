@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "bindings.hpp"
+#include "core/dtype_name.hpp"
 #include "d5/level2_training/data/dataset.hpp"
 
 namespace d5::python {
 
 /// Type and shape as Python gives them: ("float32", [3, -1]).
-using TypeAndShape = std::pair<std::string, std::vector<std::int64_t>>;
+using TypeAndShape = std::pair<DTypeName, std::vector<std::int64_t>>;
 [[nodiscard]] TypeAndShape words_of(const TensorDesc& desc);
 /// Throws: NotFound for an unknown type.
 [[nodiscard]] TensorDesc desc_of(const TypeAndShape& words);

@@ -10,6 +10,7 @@
 
 #include "collected.hpp"
 #include "d5/core/errors/error.hpp"
+#include "in_place.hpp"
 #include "level2_training/optimization/python_gradients.hpp"
 #include "long_call.hpp"
 
@@ -107,7 +108,8 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
   void prepare_param(Parameter& parameter) override {
     call_python([&] {
       const py::object given = self_.object.attr("prepare_param")(Parameter(parameter));
-      if (three_steps_) take_value(given, parameter, self_.object);
+      if (three_steps_) return take_value(given, parameter, self_.object);
+      expect_in_place(given, self_.object, "prepare_param()", "parameter.value[...] = ...");
     });
   }
   [[nodiscard]] bool wants_all_gradients() const override { return update_; }
@@ -116,7 +118,8 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
     call_python([&] {
       const py::object rule = self_.object.attr("update_rule");
       if (!three_steps_) {
-        rule(gradient, Parameter(parameter), index);
+        expect_in_place(rule(gradient, Parameter(parameter), index), self_.object, "update_rule()",
+                        "parameter.value -= ...");
       } else {
         take_value(rule(gradient, Parameter(parameter)), parameter, self_.object);
       }
@@ -134,7 +137,9 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
     if (factor != 1)
       ThreeStepOptimizer::update_parameters(range, factor);  // each counts once, then
     call_python([&] {
-      self_.object.attr("update")(py::cast(asked_.get(), py::return_value_policy::reference));
+      expect_in_place(
+          self_.object.attr("update")(py::cast(asked_.get(), py::return_value_policy::reference)),
+          self_.object, "update()", "each parameter.value -= ...");
     });
   }
   void forget_others() override {

@@ -3,6 +3,7 @@
 
 #include "answered.hpp"
 #include "d5/core/errors/error.hpp"
+#include "in_place.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -100,7 +101,8 @@ void PythonRule::update(const Tensor& gradient, Parameter& parameter,
       arguments.append(HeldTensor{read, rule.lease(), true});
       arguments.append(lend(value, rule.lease()));
       for (Tensor* slot : slots) arguments.append(lend(*slot, rule.lease()));
-      self_.object.attr("update")(*arguments);
+      expect_in_place(self_.object.attr("update")(*arguments), self_.object, "update()",
+                      "value -= ..., value[...] = ...");
     });
   });
 }

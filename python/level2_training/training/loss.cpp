@@ -2,6 +2,7 @@
 #include "d5/level2_training/losses/loss.hpp"
 
 #include "bindings.hpp"
+#include "core/dtype_name.hpp"
 #include "d5/level2_training/training/frozen_parameters.hpp"
 #include "d5/level2_training/training/initial_values.hpp"
 
@@ -11,18 +12,18 @@ void bind_loss(py::module_& m) {
   m.def(
       "append_loss",
       [](Network& network, const std::string& name, std::string output, std::string target,
-         const std::string& target_type, std::vector<onnx::Dim> target_shape, std::string loss,
+         const DTypeName& target_type, std::vector<onnx::Dim> target_shape, std::string loss,
          const Options& options) {
         append_loss(network, name,
                     {.output = std::move(output),
                      .target = std::move(target),
-                     .target_type = dtype_from_name(target_type),
+                     .target_type = dtype_from_name(target_type.name),
                      .target_dims = std::move(target_shape),
                      .loss = std::move(loss)},
                     to_settings(options));
       },
       py::arg("network"), py::arg("name"), py::kw_only(), py::arg("output") = "",
-      py::arg("target") = "label", py::arg("target_type") = "int64",
+      py::arg("target") = "label", py::arg("target_type") = DTypeName{"int64"},
       py::arg("target_shape") = std::vector<onnx::Dim>(), py::arg("loss") = "loss",
       "Ends a network in a loss (one of losses()), so that it can be trained. The loss compares "
       "its only output, or `output`, with an input `target`, which is added if it does not exist.");

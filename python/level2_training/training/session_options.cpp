@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/entries/registry.hpp"
+#include "d5/core/entries/unknown_option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/numbers/byte_count.hpp"
 #include "d5/core/tensor/device.hpp"
@@ -34,8 +35,7 @@ class Keywords {
   }
   void expect_all_taken() const {
     if (left_.empty()) return;
-    throw_unknown_name("option of training", py::str(py::list(left_)[0]).cast<std::string>(),
-                       known_);
+    throw_unknown_keyword("option of training", left_, known_);
   }
 
  private:
@@ -46,6 +46,15 @@ class Keywords {
 using Words = std::vector<std::string>;
 
 }  // namespace
+
+void throw_unknown_keyword(const char* what, const py::dict& left,
+                           const std::vector<std::string>& known) {
+  try {
+    throw_unknown_name(what, py::str(py::list(left)[0]).cast<std::string>(), known);
+  } catch (const NotFound& unknown) {
+    throw UnknownOption(unknown.what());
+  }
+}
 
 Recipe to_recipe(const RecipeOrFile& recipe) {
   if (const auto* made = std::get_if<Recipe>(&recipe)) return *made;

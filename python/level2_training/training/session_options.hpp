@@ -16,8 +16,12 @@ using RecipeOrFile = std::variant<Recipe, Path>;
 /// A Python callable for each line; empty for None.
 [[nodiscard]] std::function<void(const std::string&)> to_say(const Anything& say);
 
-/// Reads keywords, as `kSessionHelp` describes them. Throws: NotFound for an unknown one, with the
-/// nearest; TypeError, and what the parts throw.
+/// Throws: UnknownOption for the first keyword that nobody took, with the nearest.
+[[noreturn]] void throw_unknown_keyword(const char* what, const py::dict& left,
+                                        const std::vector<std::string>& known);
+
+/// Reads keywords, as `kSessionHelp` describes them. Throws: UnknownOption, TypeError, and what the
+/// parts throw.
 [[nodiscard]] SessionOptions to_session_options(const Options& keywords);
 
 inline constexpr const char* kSessionHelp = R"(Keywords of the run:

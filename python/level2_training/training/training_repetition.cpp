@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "answered.hpp"
-#include "d5/core/entries/registry.hpp"
 #include "d5/level1_network/graph/executor_word.hpp"
 #include "d5/level2_training/training/convergence_reference.hpp"
 #include "d5/level2_training/validation/training_comparison.hpp"
@@ -67,8 +66,8 @@ RunsByName repeat_all(const py::typing::Dict<py::str, Train>& trainings, const O
   py::kwargs own(keywords.attr("copy")());
   RepetitionOptions how = take_repetition(own, 0);
   if (!own.empty()) {
-    throw_unknown_name("option of a repetition", py::str(py::list(own)[0]).cast<std::string>(),
-                       {"runs", "fewest", "most", "half_width", "seed", "metric", "say"});
+    throw_unknown_keyword("option of a repetition", own,
+                          {"runs", "fewest", "most", "half_width", "seed", "metric", "say"});
   }
   std::vector<RepeatedTraining> all;
   for (const auto& [name, train] : trainings) {

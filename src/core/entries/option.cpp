@@ -13,6 +13,7 @@
 
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/entries/registry.hpp"
+#include "d5/core/entries/unknown_option.hpp"
 #include "d5/core/errors/error.hpp"
 
 namespace d5 {
@@ -286,7 +287,11 @@ void OptionList::expect_all_known() const {
     if (is_known(name)) continue;
     std::vector<std::string> known;
     for (const auto& option : options_) known.push_back(option.name);
-    throw_unknown_name(settings_.place_of(name) + ": option", name, known);
+    try {
+      throw_unknown_name(settings_.place_of(name) + ": option", name, known);
+    } catch (const NotFound& unknown) {
+      throw UnknownOption(unknown.what());
+    }
   }
 }
 

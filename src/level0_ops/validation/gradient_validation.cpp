@@ -7,13 +7,12 @@
 #include "d5/core/entries/framework.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/tensor/random.hpp"
-#include "d5/level0_ops/operator/custom_operator.hpp"
 #include "d5/level0_ops/validation/operator_validation.hpp"
-#include "d5/onnx/schema.hpp"
 #include "level0_ops/validation/differentiable_case.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
 #include "level0_ops/validation/gradient_tally.hpp"
 #include "level0_ops/validation/narrow_gradient.hpp"
+#include "level0_ops/validation/own_operator.hpp"
 #include "level0_ops/validation/reference_gradient.hpp"
 #include "level0_ops/validation/slopes.hpp"
 #include "level0_ops/validation/validation_record.hpp"
@@ -212,11 +211,6 @@ std::string obstacle_in_float64(const OperatorRegistry& registry, const Operator
   return "gradients are checked in float64, in which it does not run: " + reason;
 }
 
-/// Whether the operator is a custom one, without an independent definition.
-bool is_own(const onnx::Node& node) {
-  return !onnx::schema_of(node) && custom_operators().has_operator(node);
-}
-
 std::vector<Measurement> check_inputs(const Measurement& base, const OperatorRegistry& registry,
                                       const OperatorCase& op_case, const GradientOptions& options) {
   std::vector<Measurement> results;
@@ -226,7 +220,7 @@ std::vector<Measurement> check_inputs(const Measurement& base, const OperatorReg
     if (!function.has_gradient(i)) continue;
     Measurement& one = results.emplace_back(base);
     if (auto reason = function.obstacle(); !reason.empty()) {
-      if (is_own(op_case.node)) {
+      if (detail::is_own(op_case.node)) {
         return detail::check_narrow_gradient(base, registry, op_case, options);
       }
       one.status = Status::skipped;
@@ -271,7 +265,7 @@ std::vector<Measurement> compare_gradients(Measurement result, const OperatorCas
     const std::string obstacle = obstacle_in_float64(registry, op_case, options.interrupt);
     if (obstacle.empty()) {
       results = check_inputs(result, registry, op_case, options);
-    } else if (is_own(op_case.node)) {
+    } else if (detail::is_own(op_case.node)) {
       results = detail::check_narrow_gradient(result, registry, op_case, options);
     } else if (subject == "reference") {
       return unsupported(obstacle);  // the reference cannot judge itself

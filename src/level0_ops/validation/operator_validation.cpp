@@ -15,8 +15,10 @@
 #include "level0_ops/validation/draw_judge.hpp"
 #include "level0_ops/validation/expected_outputs.hpp"
 #include "level0_ops/validation/output_evidence.hpp"
+#include "level0_ops/validation/own_operator.hpp"
 #include "level0_ops/validation/picture_of_record.hpp"
 #include "level0_ops/validation/validation_record.hpp"
+#include "level0_ops/validation/written_outputs.hpp"
 
 namespace d5 {
 namespace {
@@ -88,6 +90,10 @@ std::vector<Measurement> compare_outputs(Measurement result, const OperatorCase&
     interrupt.check(op_case.line);
     if (draws) return {check_draws(result, op_case, got)};
     const auto expected = detail::expected_outputs(op_case, reference, exact, interrupt);
+    std::vector<std::string> faults;
+    if (device == Device{} && detail::is_own(op_case.node)) {
+      faults = detail::output_faults(tested.part<OperatorRegistry>(), op_case);
+    }
     for (const std::size_t i : detail::comparable_outputs(op_case, got, expected)) {
       const Value wanted = expected.value(i, got.output(i));
       const Difference difference =
@@ -101,6 +107,10 @@ std::vector<Measurement> compare_outputs(Measurement result, const OperatorCase&
         one.reason = difference.where;
       }
       detail::weigh_output(one, "", op_case, reference, i, wanted);
+      if (i < faults.size() && !faults[i].empty()) {
+        one.status = Status::failed;
+        one.reason = faults[i];
+      }
       const auto both = comparable(got.output(i), wanted);
       if (!both) continue;  // explained by the reason
       const auto& [here, there] = *both;

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refuses names that there are not, with the nearest: keywords, attributes, hooks, fields."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from difflib import SequenceMatcher
+from typing import Any, Callable, Iterable, ParamSpec, TypeVar
+
+from d5.errors import UnknownOption
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_MOST_KNOWN = 40  # names in a message
+_MISSPELT = 0.82  # share of equal letters from which a method is taken for a misspelt hook
+
+
+def expect_known(who: str, what: str, name: str, known: Iterable[str]) -> None:
+    """Raises: UnknownOption, if `name` is none of `known`: "d5.bench has no keyword 'sample'; ..."."""
+    names = list(known)
+    if name in names:
+        return
+    nearest = " or ".join(f"'{one}'" for one in _nearest(name, names))
+    hint = f"; did you mean {nearest}?" if nearest else ";"
+    takes = f"it takes {', '.join(names) or 'none'}" if len(names) <= _MOST_KNOWN else f"{len(names)} are known"
+    raise UnknownOption(f"{who} has no {what} '{name}'{hint} {takes[0].upper() if nearest else takes[0]}{takes[1:]}")
+
+
+def _nearest(name: str, names: list[str]) -> list[str]:
+    from d5._d5 import _nearest_names  # which imports this while it is made
+
+    return _nearest_names(name, names)
+
+
+def knows_its_keywords(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorator: an unknown keyword is refused with the nearest, as by the functions of the C++ part."""
+    parameters = inspect.signature(function).parameters.values()
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
+        return function
+    known = [one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+
+    module = "d5" if "._" in function.__module__ else function.__module__
+
+    @functools.wraps(function)
+    def call(*arguments: P.args, **keywords: P.kwargs) -> R:
+        words: dict[str, Any] = dict(keywords)
+        if "frameworks" in words and "frameworks" not in known and "framework" in known:
+            words["framework"] = words.pop("frameworks")
+        if isinstance(words.get("framework"), (list, tuple)):
+            words["framework"] = ",".join(words["framework"])
+        for name in words:
+            expect_known(f"{module}.{function.__qualname__}", "keyword", name, known)
+        return function(*arguments, **words)
+
+    return call
+
+
+def expect_hooks(made: type, *_: Any, **__: Any) -> None:
+    """Raises: UnknownOption for a method of the class that misspells one of d5's base classes."""
+    known: dict[str, type] = {}
+    for base in made.__mro__[1:]:
+        if base.__module__.startswith("d5."):
+            known = {**{name: base for name, one in vars(base).items() if callable(one)}, **known}
+    free = [name for name in known if name not in vars(made) and not name.startswith("_")]
+    for name, method in vars(made).items():
+        if name.startswith("_") or not inspect.isfunction(method) or hasattr(super(made, made), name):
+            continue
+        for hook in _nearest(name, free):
+            if SequenceMatcher(None, name, hook).ratio() >= _MISSPELT:
+                raise UnknownOption(
+                    f"class {made.__name__}: d5.{known[hook].__name__} has no method '{name}'; did you mean "
+                    f"'{hook}'? One of your own may be called _{name}"
+                )
+
+
+class Hooked:
+    """Base of base classes whose methods d5 calls by their names."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        expect_hooks(cls)
