@@ -41,6 +41,15 @@ void say_nothing_is_left(const OutputOptions& output) {
       printable(output.out)));
 }
 
+void print_summary(const std::function<TextTable(const Results&)>& summary, const Results& results,
+                   const OutputOptions& output) {
+  if (!is_for_people(output.format) || !output.pivot.empty()) return;
+  const TextTable table = summary(results);
+  if (table.size() == 0) return;
+  print("\n", output.format);
+  print(table, output.format);
+}
+
 /// Says how to continue after a signal, if there is more than one piece.
 void say_how_to_go_on(const OutputOptions& output) {
   if (output.quiet) return;
@@ -67,6 +76,21 @@ void add_list_options(CLI::App& command, ListOptions& options) {
                 "skip what --out holds already with the same options: continue a run that was "
                 "interrupted, or add cases")
       ->group(kManyGroup);
+}
+
+void print_pieces(const std::vector<Results>& pieces, const OutputOptions& output,
+                  const std::function<TextTable(const Results&)>& summary) {
+  Results all;
+  WorkRows rows({}, output, WorkRows::Blocks::apart);
+  for (const Results& piece : pieces) {
+    if (all.measurements.empty()) all.environment = piece.environment;
+    all.measurements.insert(all.measurements.end(), piece.measurements.begin(),
+                            piece.measurements.end());
+    if (is_for_people(output.format)) rows.add(piece.measurements);
+  }
+  if (!is_for_people(output.format)) return print(all, output);  // with its machine's environment
+  rows.end(all);
+  print_summary(summary, all, output);
 }
 
 int run_list(const std::vector<WorkPiece>& pieces, const ListOptions& options,
@@ -97,11 +121,7 @@ int run_list(const std::vector<WorkPiece>& pieces, const ListOptions& options,
   if (done.was_done) say_nothing_is_left(output);
   if (done.written) say_written(output);
   rows.end(done.results);
-  if (options.summary && is_for_people(output.format) && output.pivot.empty()) {
-    const TextTable summary = options.summary(done.results);
-    if (summary.size() > 0) print("\n", output.format);
-    if (summary.size() > 0) print(summary, output.format);
-  }
+  if (options.summary) print_summary(options.summary, done.results, output);
   if (done.unwritten) std::rethrow_exception(done.unwritten);
   if (!done.whole && chosen.size() > 1 && interrupted()) say_how_to_go_on(output);
   if (done.bad_input) return kBadUsage;

@@ -10,6 +10,7 @@
 
 #include "apps/declared_options.hpp"
 #include "apps/work_list.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/evaluation/pipeline/own_steps.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
@@ -49,6 +50,10 @@ void apply_predictors(RunOptions& run) {
   std::erase_if(run.frameworks, is_of_none);
   apply(run, executor_words);
   run.frameworks.insert(run.frameworks.end(), of_none.begin(), of_none.end());
+}
+
+TextTable evaluation_summary(const Results& results) {
+  return analyses().at("summary").make()->analyse(std::vector<AnalysedRun>{{"", results}}).table;
 }
 
 void add_code_option(CLI::App& command, bool& allow_code) {

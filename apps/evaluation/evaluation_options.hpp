@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/options.hpp"
+#include "d5/core/tables/text_table.hpp"
 #include "d5/evaluation/manifest/evaluation_manifest.hpp"
 #include "d5/evaluation/run/evaluate.hpp"
 
@@ -33,5 +34,8 @@ void add_code_option(CLI::App& command, bool& allow_code);
 /// (`FixedEvaluation::canonical`).
 [[nodiscard]] FixedEvaluation fixed_evaluation_of(const EvaluationOptions& options,
                                                   const RunOptions& run);
+
+/// The table below the rows of an evaluation: a line a cell.
+[[nodiscard]] TextTable evaluation_summary(const Results& results);
 
 }  // namespace d5::app

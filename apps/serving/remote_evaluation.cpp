@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/evaluation/evaluation_options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
+#include "apps/work_list.hpp"
 #include "d5/core/errors/error.hpp"
 
 namespace d5::app {
@@ -24,17 +27,27 @@ std::string words_of(const JobEvent& event) {
   return words;
 }
 
-/// Joins the results of all parts; with several agents, each record has its agent as a condition.
-Results results_of(ServingClient& client, const Job& job) {
-  Results all;
+/// The results of all parts, piece by piece; with several agents, each record has its agent as a
+/// condition.
+std::vector<Results> pieces_of(ServingClient& client, const Job& job) {
+  std::vector<Results> all;
   for (const auto& part : job.parts) {
     if (part.run.empty() || part.state != JobState::done) continue;
-    Results one = client.results(part.run);
-    if (job.parts.size() > 1) {
-      for (auto& record : one.measurements) record.conditions["agent"] = finding(part.agent);
+    for (Results& piece : client.pieces(part.run)) {
+      if (job.parts.size() > 1) {
+        for (auto& record : piece.measurements) record.conditions["agent"] = finding(part.agent);
+      }
+      all.push_back(std::move(piece));
     }
-    if (all.measurements.empty()) all.environment = one.environment;
-    std::ranges::move(one.measurements, std::back_inserter(all.measurements));
+  }
+  return all;
+}
+
+Results joined(const std::vector<Results>& pieces) {
+  Results all;
+  for (const Results& piece : pieces) {
+    if (all.measurements.empty()) all.environment = piece.environment;
+    std::ranges::copy(piece.measurements, std::back_inserter(all.measurements));
   }
   return all;
 }
@@ -54,12 +67,13 @@ int follow_evaluation(ServingClient& client, const std::string& job, const Outpu
     return interrupted_status();
   }
   const Job over = client.job(job);
-  const Results results = results_of(client, over);
+  const std::vector<Results> pieces = pieces_of(client, over);
+  const Results results = joined(pieces);
   if (!output.out.empty()) {
     write_results(results, output.out);
     say_written(output);
   }
-  if (!results.measurements.empty()) print(results, output);
+  if (!results.measurements.empty()) print_pieces(pieces, output, evaluation_summary);
   for (const auto& part : over.parts) {
     if (part.state == JobState::done) continue;
     say(fmt::format("part {} is {}{}{}", part.number, name_of(part.state),

@@ -144,6 +144,35 @@ TEST_CASE("an error in an address or a body is a problem, with the nearest word"
             .status == 403);
 }
 
+TEST_CASE("a framework that nobody has is refused, and one that no agent has is said at once") {
+  AskedServer asked;
+  json manifest = json::parse(kEvaluation);
+  const auto submit = [&](const char* framework, const char* target = "/v1/jobs") {
+    manifest["frameworks"] = {framework};
+    return asked.ask("POST", target, job_body(manifest.dump()));
+  };
+  asked.server.context().jobs().publish({.name = "a",
+                                         .frameworks = {{"reference", {.version = "0.1.0"}},
+                                                        {"onnxruntime", {.version = "1.20.0"}}}});
+  for (const char* target : {"/v1/jobs", "/v1/jobs/why"}) {
+    const auto refused = submit("onnxrutime:session", target);
+    CHECK(refused.status == 422);
+    CHECK_THAT(refused.json()["detail"].get<std::string>(),
+               Contains("unknown framework 'onnxrutime'") && Contains("did you mean onnxruntime?"));
+  }
+  CHECK_THAT(submit("nul").json()["detail"].get<std::string>(), Contains("did you mean null?"));
+  CHECK(submit("").status == 422);
+  CHECK(asked.items("/v1/jobs").empty());
+  CHECK(submit("reference+onnxruntime").json()["waits"] == "");
+  asked.server.context().jobs().publish(
+      {.name = "a", .frameworks = {{"reference", {.version = "0.1.0"}}}});
+  const json waiting = submit("onnxruntime").status == 422 ? json() : submit("onnxruntime").json();
+  if (waiting.is_null()) return;  // this d5 was built without it
+  CHECK(waiting["waits"] == "no agent offers onnxruntime; agents offer reference");
+  const std::string path = "/v1/jobs/" + waiting["id"].get<std::string>();
+  CHECK(asked.get(path).json()["waits"] == waiting["waits"]);
+}
+
 TEST_CASE("a manifest from elsewhere names no path, no file: and no code") {
   AskedServer asked;
   json local = json::parse(kEvaluation);

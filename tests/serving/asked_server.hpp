@@ -19,9 +19,14 @@ struct HttpAnswer {
 /// A server on a port of its own with a new database, and what it answers.
 class AskedServer {
  public:
-  explicit AskedServer(std::optional<std::string> tokens = {})
+  /// `most_model_bytes`: the quota of models of others; 0: it keeps none.
+  explicit AskedServer(std::optional<std::string> tokens = {}, std::uint64_t most_model_bytes = 0)
       : database(folder / "results.db"),
-        server({.database = database, .tokens = std::move(tokens), .http = {.port = 0}}) {
+        server({.database = database,
+                .tokens = std::move(tokens),
+                .models = most_model_bytes > 0 ? folder / "kept" : "",
+                .most_model_bytes = most_model_bytes,
+                .http = {.port = 0}}) {
     server.begin();
   }
 

@@ -60,6 +60,7 @@ TEST_CASE("a job goes from its queue to an agent and is done, and every step is 
     CHECK(queue->agents()[0].state == StandingAgent::State::busy);
     CHECK(queue->finish(*lease, JobState::done));
     CHECK(queue->job(job.id).state == JobState::done);
+    CHECK(queue->job(job.id).parts[0].progress.empty());  // it is over
     CHECK(queue->agents()[0].state == StandingAgent::State::free);
 
     std::vector<JobState> states;
@@ -375,6 +376,39 @@ TEST_CASE("agents have the jobs that they fit, and learn of those asked for befo
     queue->publish(old);
     CHECK(queue->why(id)[0].fits);  // "old" stands before "plain"
     CHECK(queue->lease("old"));
+  });
+}
+
+TEST_CASE("a job that no agent can take says why at once, in its state and in its first event") {
+  on_each_database([](const AnyDatabase& any) {
+    const StandingClock clock;
+    const auto queue = JobQueue::open(any.address, clock.options());
+    const JobRequest request{.manifest = "{}",
+                             .constraints = {.frameworks = {{"openvino", ""}, {"reference", ""}}}};
+    const auto waits = [&](const std::string& id) { return queue->job(id).waits; };
+    const Job early = queue->submit(request).job;
+    CHECK_THAT(early.waits, Contains("no agent has connected yet"));
+    AgentFacts other = facts_of("b");
+    other.frameworks["torch"] = {.version = "2.4.0"};
+    queue->publish(facts_of("a"));
+    queue->publish(other);
+    const std::string why = "no agent offers openvino; agents offer reference, torch";
+    CHECK(waits(early.id) == why);
+    CHECK(queue->jobs().items.at(0).waits == why);
+    CHECK(queue->submit(request).job.waits == why);  // the same job
+    const Job large = queue->submit({.manifest = "{}", .constraints = {.cores = 64}}).job;
+    CHECK_THAT(large.waits, Contains("a: it has 4 cores of 64") && Contains("b: it has 4 cores"));
+    CHECK_THAT(queue->events(large.id, 0).at(0).text, Contains("no agent fits"));
+    const Job small = queue->submit({.manifest = "{}"}).job;
+    CHECK(small.waits.empty());
+    *clock.seconds += 60;
+    CHECK_THAT(waits(small.id), Contains("a: it is silent"));
+    other.frameworks["openvino"] = {.version = "2026.1"};
+    queue->publish(other);
+    CHECK(waits(early.id).empty());
+    CHECK(queue->lease("b"));
+    *clock.seconds += 60;
+    CHECK(waits(early.id).empty());  // it is no longer queued
   });
 }
 

@@ -217,6 +217,7 @@ test('a token is asked for, and kept for the tab alone', async () => {
 
 const views = () => ({
   catalogue: '/',
+  add: '/add',
   start: '/start?task=image+classification&model=efficientnet-lite0%401.0.0&framework=torch&scenario=poisson&option.poisson.rate=40',
   jobs: '/jobs',
   job: `/jobs/${job.id}`,

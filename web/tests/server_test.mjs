@@ -4,7 +4,7 @@
 // usage: node server_test.mjs D5_PROGRAM
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -96,4 +96,28 @@ test('from a task to an answer on two machines, one of which is killed in the mi
   await page.getByRole('link', { name: 'Compare the machines' }).click();
   await page.getByRole('table', { name: 'Numbers of both' }).waitFor();
   assert.deepEqual(said, []);
+});
+
+test('a model of the reader is added with its file, once, and stays if nothing is replaced', { timeout: 120_000 }, async () => {
+  const server = await start(['serve', '--database', path.join(work, 'kept.db'), '--bind', '127.0.0.1:0', '--agents', '127.0.0.1:0', '--models', path.join(work, 'kept')], /(http:\/\/127\.0\.0\.1:\d+)/);
+  const at = server.found[1];
+  const toy = readFileSync(path.join(work, 'share/data/models/toy.yaml'), 'utf8');
+  const write = (name, text) => (writeFileSync(path.join(work, name), text), path.join(work, name));
+  const mine = write('mine.yaml', toy.replace('name: toy\n', 'name: mine\n').replace("'https://models.invalid/toy.onnx'", `'file://${work}/toy.onnx'`));
+  const page = await (await browser.newContext()).newPage();
+  page.setDefaultTimeout(30_000);
+  await page.goto(`${at}/#/add`);
+  const add = async (manifest, files, text) => {
+    await page.getByLabel('Manifest of a model').setInputFiles(manifest);
+    await page.getByLabel('Its files').setInputFiles(files);
+    await page.getByRole('button', { name: 'Add it' }).click();
+    await page.getByText(text).waitFor();
+  };
+  await add(mine, [], 'neither chosen nor on the server: toy.onnx');
+  await add(mine, [path.join(work, 'toy.onnx')], 'The model is kept');
+  assert.equal((await (await fetch(`${at}/v1/models/mine`)).json()).name, 'mine');
+  await add(write('other.yaml', readFileSync(mine, 'utf8').replace('task: colours', 'task: other')), [], 'is kept here already');
+  await add(write('code.yaml', readFileSync(mine, 'utf8').replace('- decode', "- {name: python, function: 'a.py::f'}")), [], "step 'python' runs code");
+  await page.goto(`${at}/#/`);
+  await page.getByRole('link', { name: 'Evaluate mine' }).waitFor();
 });

@@ -18,7 +18,7 @@
 #include "d5/core/machine/threads.hpp"
 #include "d5/core/measuring/command_line.hpp"
 #include "d5/core/results/environment.hpp"
-#include "d5/evaluation/analysis/analysis.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/evaluation/run/evaluate.hpp"
 #include "d5/evaluation/run/evaluation_lock.hpp"
 #include "d5/evaluation/run/run_sink.hpp"
@@ -103,12 +103,26 @@ Kept kept(const FixedEvaluation& evaluation, const EvalRunOptions& options, Eval
   return result;
 }
 
+/// Throws: ValueError for a manifest's file, which the server does not have.
+void expect_names(const EvaluationManifest& evaluation, const std::string& server) {
+  std::vector<std::string> words = evaluation.models;
+  if (!evaluation.dataset.empty()) words.push_back(evaluation.dataset);
+  for (const std::string& word : words) {
+    if (!is_manifest_path(word) && !word.ends_with(".onnx")) continue;
+    throw ValueError(fmt::format(
+        "'{0}' is a file of this machine, and a server knows models and data sets by their names; "
+        "'d5 model add {0} --server {1}' adds it, then give its name",
+        printable(word), printable(server)));
+  }
+}
+
 /// Runs it on the server's machines, where names are resolved.
 int run_on_server(const EvalRunOptions& options) {
   if (!options.locked.empty())
     throw ValueError("--locked works on this machine alone; leave out --server");
-  return app::run_on_server(canonical_json(app::evaluation_of(options, options)), options.where,
-                            options);
+  const EvaluationManifest evaluation = app::evaluation_of(options, options);
+  expect_names(evaluation, options.where.server);
+  return app::run_on_server(canonical_json(evaluation), options.where, options);
 }
 
 int run_eval_run(EvalRunOptions options) {
@@ -126,9 +140,7 @@ int run_eval_run(EvalRunOptions options) {
       .interrupt = app::ctrl_c()};
   Kept keeping = kept(evaluation, options, how);
   if (keeping.run) how.sink = &*keeping.run;
-  options.summary = [](const Results& results) {
-    return analyses().at("summary").make()->analyse(std::vector<AnalysedRun>{{"", results}}).table;
-  };
+  options.summary = app::evaluation_summary;
   const int status = app::run_list(evaluation_work(evaluation, how), options, options);
   if (keeping.run) {
     keeping.run->end();

@@ -22,7 +22,7 @@ struct JobListOptions : app::OutputOptions {
 TextTable jobs_table(const std::vector<Job>& jobs) {
   TextTable table({"submitted", "job", "evaluation", "state", "owner", "agents", "says"});
   for (const auto& job : jobs) {
-    std::string agents, says;
+    std::string agents, says = job.waits;
     for (const auto& part : job.parts) {
       if (!part.agent.empty()) agents += (agents.empty() ? "" : ", ") + part.agent;
       if (says.empty()) says = part.reason.empty() ? part.progress : part.reason;

@@ -8,6 +8,7 @@
 #include "apps/say.hpp"
 #include "apps/serving/remote_evaluation.hpp"
 #include "apps/serving/server_options.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::command {
 namespace {
@@ -45,6 +46,7 @@ int run_job_show(const JobShowOptions& options) {
     const std::string by = job.owner.empty() ? "" : fmt::format(" by {}", printable(job.owner));
     app::say(fmt::format("job {}, {}, asked for{} {}, is {}", job.id, printable(job.title), by,
                          job.submitted, name_of(job.state)));
+    if (!job.waits.empty()) app::say(printable_message(job.waits));
   }
   app::print(parts_table(job), options.format);
   return job.state == JobState::failed || job.state == JobState::quarantined ? app::kFailed

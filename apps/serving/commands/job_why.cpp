@@ -5,6 +5,7 @@
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
 #include "apps/serving/server_options.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::command {
 namespace {
@@ -20,7 +21,8 @@ int run_job_why(const JobWhyOptions& options) {
   ServingClient client = app::client_of(options.server);
   TextTable table({"agent", "state", "fits", "why not"});
   const auto fits = client.why(options.job);
-  if (fits.empty() && !options.quiet) app::say("no agent has connected to the server yet");
+  const std::string waits = client.job(options.job).waits;
+  if (!waits.empty() && !options.quiet) app::say(printable_message(waits));
   for (const auto& fit : fits) {
     table.add({fit.agent, std::string(name_of(fit.state)), fit.fits ? "yes" : "no", fit.reason});
   }

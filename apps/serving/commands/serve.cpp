@@ -15,6 +15,7 @@
 #include "apps/serving/freed_memory.hpp"
 #include "apps/serving/inference_options.hpp"
 #include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 #include "d5/serving/agent/agent_link.hpp"
 #include "d5/serving/api/server.hpp"
 
@@ -26,6 +27,7 @@ constexpr const char* kServeExamples =
   d5 serve --database results.db --bind 127.0.0.1:9000
   d5 serve --model lenet,mine.onnx --framework torch --largest-batch 8 --inference-grpc 8501
                                                also serve models (Open Inference Protocol)
+  d5 serve --models kept/                      take models of others: 'd5 model add mine.yaml'
   d5 agent run --server localhost:8502         ... and a machine that runs its jobs
   d5 token add --role run ci                   access for others ...
   d5 serve --bind 0.0.0.0:8500 --tokens tokens.json --tls-cert server.pem --tls-key key.pem
@@ -36,6 +38,7 @@ Ctrl-C ends it; jobs stay in the database. docs/reference/serving.md is its manu
 
 struct ServeOptions : app::OutputOptions {
   std::string database, bind = "127.0.0.1:8500", agents, tokens, certificate, key;
+  std::string models, quota;
   std::vector<std::string> names;
   app::InferenceServing inference;
 };
@@ -82,7 +85,8 @@ std::unique_ptr<AgentLink> link_for(const ServeOptions& options, Server& server,
                              .port = bound.port,
                              .certificate = options.certificate,
                              .key = options.key,
-                             .tokens = options.tokens};
+                             .tokens = options.tokens,
+                             .models = options.models};
   try {
     return std::make_unique<AgentLink>(server.context().jobs(), database, how);
   } catch (const Unsupported& error) {
@@ -96,12 +100,14 @@ int run_serve(const ServeOptions& options) {
   app::keep_freed_memory();
   const Bound bound = bound_of("--bind", options.bind);
   ServerOptions how{.database = options.database.empty() ? usual_database() : options.database,
+                    .models = options.models,
                     .http = {.host = bound.host,
                              .port = bound.port,
                              .certificate = options.certificate,
                              .key = options.key,
                              .names = options.names}};
   if (!options.tokens.empty()) how.tokens = options.tokens;
+  if (!options.quota.empty()) how.most_model_bytes = byte_count(options.quota);
   const Interrupt interrupt = app::ctrl_c();
   const auto models = app::open_inference(options.inference);
   const std::string database = how.database;
@@ -142,6 +148,13 @@ void register_serve(app::Program& program) {
       .add_option("--tokens", options->tokens,
                   "file of access tokens ('d5 token add'); without it everyone may do everything")
       ->option_text("FILE");
+  command
+      .add_option("--models", options->models,
+                  "folder that keeps models and data sets of others ('d5 model add'); without it "
+                  "none are taken")
+      ->option_text("DIR");
+  command.add_option("--models-quota", options->quota, "size limit of that folder (16GiB)")
+      ->option_text("SIZE");
   command.add_option("--tls-cert", options->certificate, "certificate with its chain, as PEM")
       ->option_text("FILE");
   command.add_option("--tls-key", options->key, "key of the certificate, as PEM")

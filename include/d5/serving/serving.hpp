@@ -7,6 +7,7 @@
 #include "d5/serving/api/route.hpp"
 #include "d5/serving/api/server.hpp"
 #include "d5/serving/api/serving_context.hpp"
+#include "d5/serving/client/own_manifest.hpp"
 #include "d5/serving/client/serving_client.hpp"
 #include "d5/serving/http/http_message.hpp"
 #include "d5/serving/http/http_server.hpp"

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "core/files/artefact_places.hpp"
+#include "core/files/artefact_quota.hpp"
 #include "core/files/cache_folder.hpp"
 #include "core/files/file_lock.hpp"
 #include "core/files/sha256.hpp"
@@ -30,17 +31,6 @@ using detail::is_digest;
 
 /// A file fetched within this time may be in use: s.
 constexpr std::int64_t kInUse = 3600;
-
-/// The size limit of a store; the largest number if unset.
-std::uint64_t quota() {
-  const char* words = std::getenv("D5_ARTEFACT_QUOTA");
-  if (!words || !*words) return std::numeric_limits<std::uint64_t>::max();
-  try {
-    return byte_count(words);
-  } catch (const ValueError& error) {
-    throw ValueError(fmt::format("D5_ARTEFACT_QUOTA: {}", error.what()));
-  }
-}
 
 void protect(const fs::path& file) { ::chmod(file.c_str(), 0444); }
 
@@ -91,7 +81,7 @@ std::uint64_t total_bytes(const std::vector<ArtefactStore::Held>& held) {
 
 /// Throws: IoError if the quota leaves no room for it.
 void make_room(const ArtefactStore& store, const Asset& asset) {
-  const std::uint64_t most = quota();
+  const std::uint64_t most = detail::artefact_quota();
   if (most == std::numeric_limits<std::uint64_t>::max()) return;
   const auto full = [&](const char* why) {
     return IoError(fmt::format(
@@ -106,6 +96,16 @@ void make_room(const ArtefactStore& store, const Asset& asset) {
 }
 
 }  // namespace
+
+std::uint64_t detail::artefact_quota() {
+  const char* words = std::getenv("D5_ARTEFACT_QUOTA");
+  if (!words || !*words) return std::numeric_limits<std::uint64_t>::max();
+  try {
+    return byte_count(words);
+  } catch (const ValueError& error) {
+    throw ValueError(fmt::format("D5_ARTEFACT_QUOTA: {}", error.what()));
+  }
+}
 
 void check_digest(const std::string& sha256, const std::string& who) {
   if (is_digest(sha256)) return;

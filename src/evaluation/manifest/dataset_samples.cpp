@@ -3,29 +3,24 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <numeric>
 
-#include "core/files/cache_folder.hpp"
 #include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/level2_training/data/subset.hpp"
 #include "evaluation/manifest/held_samples.hpp"
+#include "evaluation/manifest/sample_places.hpp"
 
 namespace d5 {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Files with digests. Fields: "image", or the modality's name, a scalar string; and "label".
 class ManifestSamples final : public Dataset {
  public:
-  ManifestSamples(DatasetManifest manifest, fs::path folder)
+  explicit ManifestSamples(DatasetManifest manifest)
       : manifest_(std::move(manifest)),
-        folder_(std::move(folder)),
+        places_(manifest_),
         fields_{{manifest_.modality, {DType::string, {}}}, {"label", {DType::int64, {}}}} {}
 
   [[nodiscard]] std::string name() const override { return manifest_.name; }
@@ -64,7 +59,7 @@ class ManifestSamples final : public Dataset {
 
  private:
   [[nodiscard]] std::string checked_content(const SampleFile& sample) const {
-    const std::string path = (folder_ / sample.file).string();
+    const std::string path = places_.path_of(sample);
     std::string bytes = read_file(path, std::size_t(sample.bytes) + 1);
     const std::string digest = detail::sha256(bytes);
     if (digest == sample.sha256) return bytes;
@@ -74,33 +69,14 @@ class ManifestSamples final : public Dataset {
   }
 
   DatasetManifest manifest_;
-  fs::path folder_;
+  detail::SamplePlaces places_;
   std::vector<Field> fields_;
 };
-
-fs::path sample_folder(const DatasetManifest& manifest) {
-  std::vector<fs::path> places;
-  if (const char* data = std::getenv("D5_DATA_DIR"))
-    places.push_back(fs::path(data) / manifest.folder);
-  if (const fs::path cache = detail::user_cache(); !cache.empty()) {
-    places.push_back(cache / "data" / manifest.folder);
-  }
-  std::string searched;
-  for (const fs::path& place : places) {
-    std::error_code absent;
-    if (fs::is_directory(place, absent)) return place;
-    searched += (searched.empty() ? "" : " and ") + printable(place.string());
-  }
-  throw NotFound(
-      fmt::format("the files of data set {} are not in {}; set D5_DATA_DIR to the folder "
-                  "that has '{}'",
-                  manifest.reference(), searched, printable(manifest.folder)));
-}
 
 std::shared_ptr<const Dataset> all_samples(const DatasetManifest& manifest,
                                            const Interrupt& interrupt) {
   if (manifest.reader.empty()) {
-    return std::make_shared<ManifestSamples>(manifest, sample_folder(manifest));
+    return std::make_shared<ManifestSamples>(manifest);
   }
   const EntryChoice& reader = manifest.reader.front();
   const auto held = detail::held_samples(reader);

@@ -13,6 +13,7 @@
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/core/files/carried_file.hpp"
 #include "d5/evaluation/manifest/semantic_version.hpp"
+#include "evaluation/manifest/kept_manifests.hpp"
 
 namespace d5 {
 namespace {
@@ -27,6 +28,15 @@ fs::path ledger_folder() {
   return cache.empty() ? cache : cache / "manifests";
 }
 
+/// Names of the manifests that d5 ships.
+std::vector<std::string> shipped_names(const std::string& kind) {
+  try {
+    return carried_names("data/" + kind + "s");
+  } catch (const NotFound&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 bool is_manifest_path(const std::string& word) {
@@ -36,18 +46,12 @@ bool is_manifest_path(const std::string& word) {
 }
 
 std::vector<std::string> carried_manifests(const std::string& kind) {
-  std::vector<std::string> names;
-  std::error_code absent;
-  std::string folder;
-  try {
-    folder = carried_file("data/" + kind + "s");
-  } catch (const NotFound&) {
-    return names;
-  }
-  for (const auto& file : fs::directory_iterator(folder, absent)) {
-    if (file.path().extension() == ".yaml") names.push_back(file.path().stem().string());
+  std::vector<std::string> names = shipped_names(kind);
+  for (std::string& name : detail::kept_names(detail::kept_manifests(), kind)) {
+    names.push_back(std::move(name));
   }
   std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
   return names;
 }
 
@@ -68,7 +72,11 @@ std::string manifest_file(const std::string& kind, const std::string& word) {
   if (std::ranges::find(known, name) == known.end()) {
     throw_unknown_name(kind + " manifest", name, known);
   }
-  return carried_file(fmt::format("data/{}s/{}.yaml", kind, name));
+  const auto shipped = shipped_names(kind);
+  if (std::ranges::find(shipped, name) != shipped.end()) {
+    return carried_file(fmt::format("data/{}s/{}.yaml", kind, name));
+  }
+  return detail::kept_manifest_file(detail::kept_manifests(), kind, name);
 }
 
 namespace detail {
@@ -89,7 +97,8 @@ void expect_unchanged(const std::string& kind, const std::string& reference,
                       const std::string& file) {
   const bool may_change = !SemanticVersion::parse(version).pre_release.empty();
   const fs::path folder = ledger_folder();
-  if (may_change || folder.empty()) return;
+  // A server that keeps manifests remembers their versions itself.
+  if (may_change || folder.empty() || is_kept(file)) return;
   const fs::path seen = folder / kind / reference;
   std::error_code absent;
   if (!fs::exists(seen, absent)) {

@@ -4,16 +4,16 @@
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
-#include "d5/core/files/artefact_store.hpp"
 #include "d5/evaluation/manifest/semantic_version.hpp"
 #include "d5/level1_network/graph/executor_word.hpp"
+#include "evaluation/manifest/kept_manifests.hpp"
 
 namespace d5 {
 namespace {
 
 std::string fetched(const ManifestAsset& asset, const std::string& reference,
                     const Interrupt& interrupt) {
-  const ArtefactStore store;
+  const ArtefactStore store = detail::store_of(asset.sha256);
   if (asset.urls.empty() && !store.has(asset.sha256)) {
     throw NotFound(
         fmt::format("{}: '{}' (SHA-256 {}) is not in the store of artefacts; make it by: {}",

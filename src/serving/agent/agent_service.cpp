@@ -4,8 +4,11 @@
 #include <mutex>
 #include <thread>
 
+#include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
+#include "d5/core/files/artefact_store.hpp"
 #include "d5/serving/agent/agent_link.hpp"
+#include "evaluation/manifest/kept_manifests.hpp"
 #include "serving/agent/agent_stream.hpp"
 #include "serving/agent/agent_words.hpp"
 #include "serving/grpc/grpc_listening.hpp"
@@ -32,6 +35,7 @@ class AgentServing final : public agent::AgentService::Service, public Listening
  public:
   AgentServing(JobQueue& queue, const std::string& database, const AgentLinkOptions& options)
       : results_(EvaluationDatabase::open(database)),
+        models_(options.models),
         hall_{queue, *results_},
         listening_(*this, agent_place(options)),
         lapsing_([this](const std::stop_token& stop) { lapse(stop); }) {}
@@ -52,10 +56,7 @@ class AgentServing final : public agent::AgentService::Service, public Listening
   [[nodiscard]] std::string address() const override { return listening_.address(); }
 
   grpc::Status Attend(grpc::ServerContext* context, AgentStream::Wire* wire) override {
-    const auto role = listening_.role_of(*context);
-    if (!role || *role < ServingRole::admin) {
-      return {grpc::StatusCode::UNAUTHENTICATED, "an agent needs a token of the role admin"};
-    }
+    if (!is_agent(*context)) return no_agent();
     AgentStream stream(hall_, *context, *wire);
     try {
       stream.attend();
@@ -67,7 +68,37 @@ class AgentServing final : public agent::AgentService::Service, public Listening
     }
   }
 
+  grpc::Status Fetch(grpc::ServerContext* context, const agent::Wanted* wanted,
+                     grpc::ServerWriter<agent::FilePiece>* wire) override {
+    if (!is_agent(*context)) return no_agent();
+    try {
+      const std::string& sha256 = wanted->sha256();
+      check_digest(sha256, "a file");
+      const ArtefactStore store = kept_store(models_);
+      if (models_.empty() || !store.has(sha256)) {
+        return {grpc::StatusCode::NOT_FOUND, "the server keeps no file of this digest"};
+      }
+      bool is_heard = true;
+      for_each_piece(store.path_of(sha256), [&](std::string_view bytes) {
+        agent::FilePiece piece;
+        piece.set_bytes(bytes.data(), bytes.size());
+        is_heard = is_heard && wire->Write(piece);
+      });
+      return grpc::Status::OK;
+    } catch (const std::exception& error) {
+      return {grpc::StatusCode::INTERNAL, printable_message(error.what())};
+    }
+  }
+
  private:
+  [[nodiscard]] bool is_agent(const grpc::ServerContext& context) const {
+    const auto role = listening_.role_of(context);
+    return role && *role >= ServingRole::admin;
+  }
+  static grpc::Status no_agent() {
+    return {grpc::StatusCode::UNAUTHENTICATED, "an agent needs a token of the role admin"};
+  }
+
   void lapse(const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any stopped;
@@ -82,6 +113,7 @@ class AgentServing final : public agent::AgentService::Service, public Listening
   }
 
   std::unique_ptr<EvaluationDatabase> results_;
+  std::string models_;  ///< folder of kept models; empty: none
   AgentHall hall_;
   GrpcListening listening_;
   std::jthread lapsing_;

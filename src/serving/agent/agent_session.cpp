@@ -103,6 +103,25 @@ class Talk {
   }
   bool say(const agent::FromAgent& words) { return say(words, stream()); }
 
+  bool fetch(const std::string& sha256, const std::function<void(std::string_view)>& hear,
+             const Interrupt& interrupt) {
+    grpc::ClientContext context;
+    if (!token_.empty()) context.AddMetadata("authorization", "Bearer " + token_);
+    const std::stop_callback cancel(interrupt.token, [&context] { context.TryCancel(); });
+    agent::Wanted wanted;
+    wanted.set_sha256(sha256);
+    const auto wire = stub_->Fetch(&context, wanted);
+    agent::FilePiece piece;
+    while (wire->Read(&piece)) hear(piece.bytes());
+    const grpc::Status status = wire->Finish();
+    interrupt.check("fetching a file");
+    if (status.ok()) return true;
+    using enum grpc::StatusCode;
+    if (status.error_code() == NOT_FOUND || status.error_code() == UNIMPLEMENTED) return false;
+    throw IoError(fmt::format("the server does not send the file {}: {}", sha256,
+                              printable_message(status.error_message())));
+  }
+
  private:
   using Wire = grpc::ClientReaderWriter<agent::FromAgent, agent::ToAgent>;
 
@@ -232,6 +251,11 @@ class OpenSession final : public AgentSession {
     told.set_reason(outcome.reason);
     if (!file.empty()) told.set_sha256(digest.digest());
     return talk_.say(words, stream);
+  }
+
+  bool fetch(const std::string& sha256, const std::function<void(std::string_view)>& hear,
+             const Interrupt& interrupt) override {
+    return talk_.fetch(sha256, hear, interrupt);
   }
 
  private:

@@ -8,14 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "d5/core/interrupts/interrupt.hpp"
 #include "d5/serving/agent/agent.hpp"
 #include "d5/serving/jobs/job_queue.hpp"
 
 namespace d5::detail {
 
-/// News from the server, or about the connection to it.
+/// News from the server, about the connection to it, or of files that a part waited for.
 struct AgentNews {
-  enum class What { welcome, work, nothing, gone, taken, broken, refused } what;
+  enum class What { welcome, work, nothing, gone, taken, broken, refused, fetched } what;
   Lease lease = {};       ///< lease of work, gone and taken
   std::string text = {};  ///< the reason of broken and refused
 };
@@ -41,6 +42,11 @@ class AgentSession {
   virtual bool progress(const Lease& lease, const std::string& text) = 0;
   /// `file`: of the results; empty: there are none.
   virtual bool deliver(const AgentOutcome& outcome, const std::string& file) = 0;
+
+  /// Fetches a file that the server keeps, piece by piece, on any thread. Returns false if it keeps
+  /// none. Throws: IoError if it breaks off; Interrupted.
+  virtual bool fetch(const std::string& sha256, const std::function<void(std::string_view)>& hear,
+                     const Interrupt& interrupt) = 0;
 };
 
 }  // namespace d5::detail

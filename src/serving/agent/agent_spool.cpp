@@ -14,6 +14,7 @@
 #include "core/parsing/json_reader.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 
 namespace d5 {
 namespace {
@@ -115,6 +116,20 @@ void AgentSpool::remove(const Lease& lease) const {
   const fs::path path = folder(lease);
   fs::remove(path / kOutcomeFile, ignored);
   fs::remove_all(path, ignored);
+}
+
+std::string AgentSpool::first_failure(const Lease& lease) const {
+  const std::string database = results(lease);
+  if (database.empty()) return {};
+  try {
+    const auto results =
+        EvaluationDatabase::open(database, {.access = EvaluationDatabase::Access::read});
+    const auto failed = results->measurements({.status = "failed"},
+                                              EvaluationDatabase::Samples::without, {.limit = 1});
+    return failed.items.empty() ? std::string() : printable_message(failed.items[0].record.reason);
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 std::string AgentSpool::results(const Lease& lease) const {

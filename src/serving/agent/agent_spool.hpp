@@ -27,6 +27,8 @@ class AgentSpool {
   /// The results of an attempt; empty if there are none.
   [[nodiscard]] std::string results(const Lease& lease) const;
   [[nodiscard]] std::string folder(const Lease& lease) const;
+  /// Why an attempt failed, from its results; empty if they have no reason.
+  [[nodiscard]] std::string first_failure(const Lease& lease) const;
 
  private:
   std::string folder_;

@@ -13,11 +13,11 @@
 #include "core/errors/error_line.hpp"
 #include "d5/core/clocks/clock.hpp"
 #include "d5/core/errors/error.hpp"
-#include "d5/evaluation/database/evaluation_database.hpp"
 #include "d5/serving/agent/agent.hpp"
 #include "evaluation/database/open_database.hpp"
 #include "serving/agent/agent_spool.hpp"
 #include "serving/agent/child_process.hpp"
+#include "serving/agent/fetching.hpp"
 #include "serving/agent/news_box.hpp"
 #include "serving/grpc/grpc_parts.hpp"
 #include "serving/jobs/foreign_evaluation.hpp"
@@ -28,23 +28,11 @@ namespace {
 using detail::AgentNews;
 using detail::AgentOutcome;
 
+constexpr auto kFetched = AgentNews::What::fetched;
+
 constexpr int kLookMilliseconds = 100;    // for an interrupt, and a child's deadline
 constexpr double kProgressSeconds = 0.5;  // between two progress lines of a child
 constexpr double kPatienceSeconds = 10;   // wait of an ending agent for the server
-
-/// Why it did not run, from its results; empty if they have no reason.
-std::string first_failure(const std::string& database) {
-  if (database.empty()) return {};
-  try {
-    const auto results =
-        EvaluationDatabase::open(database, {.access = EvaluationDatabase::Access::read});
-    const auto failed = results->measurements({.status = "failed"},
-                                              EvaluationDatabase::Samples::without, {.limit = 1});
-    return failed.items.empty() ? std::string() : printable_message(failed.items[0].record.reason);
-  } catch (const Error&) {
-    return {};
-  }
-}
 
 /// The agent's work, on one thread; only news and heartbeats use others.
 class RunningAgent {
@@ -71,9 +59,12 @@ class RunningAgent {
   }
 
  private:
+  /// A part: first its files are fetched, then its child runs.
   struct Run {
     Lease lease;
-    std::unique_ptr<detail::ChildProcess> child;
+    std::string folder;
+    std::unique_ptr<detail::Fetching> fetching;  ///< null once they are here
+    std::unique_ptr<detail::ChildProcess> child = {};
     double begun = 0, told = 0;
     std::string progress = {};
   };
@@ -105,6 +96,7 @@ class RunningAgent {
   void wait() {
     std::vector<pollfd> waiting = {{box_.descriptor(), POLLIN, 0}};
     for (const Run& run : runs_) {
+      if (!run.child) continue;
       for (const int child : run.child->descriptors()) waiting.push_back({child, POLLIN, 0});
     }
     (void)::poll(waiting.data(), waiting.size(), kLookMilliseconds);
@@ -136,6 +128,8 @@ class RunningAgent {
       case AgentNews::What::refused:
         throw Unsupported(fmt::format("the server at {} refuses this agent: {}", options_.server,
                                       printable_message(news.text)));
+      case AgentNews::What::fetched:
+        break;  // `watch` looks
       case AgentNews::What::nothing:
         nothing_ = true;
         break;
@@ -169,17 +163,25 @@ class RunningAgent {
       if (!(std::ofstream(file) << lease.manifest << std::flush)) {
         throw IoError(fmt::format("cannot write '{}'", printable(file)));
       }
-      auto child =
-          started({options_.program, "eval", "run", file, "--database",
-                   std::string(detail::kUnsynced) + folder + "/" + detail::kSpooledResults});
-      const double now = now_seconds();
-      runs_.push_back({.lease = lease, .child = std::move(child), .begun = now, .told = now});
+      auto fetching = std::make_unique<detail::Fetching>(*session_, lease.manifest, folder,
+                                                         [this] { box_.put({.what = kFetched}); });
+      runs_.push_back({.lease = lease, .folder = folder, .fetching = std::move(fetching)});
       (void)session_->begun(lease);
     } catch (const FormatError& error) {
       conclude({AgentOutcome::End::failed, lease, error.what()});
     } catch (const IoError& error) {
       conclude({AgentOutcome::End::lost, lease, error.what()});
     }
+  }
+
+  /// Starts the child of a part whose files are here.
+  void start(Run& run) {
+    run.fetching->expect_all();
+    run.fetching.reset();
+    run.child =
+        started({options_.program, "eval", "run", run.folder + "/evaluation.json", "--database",
+                 std::string(detail::kUnsynced) + run.folder + "/" + detail::kSpooledResults});
+    run.begun = run.told = now_seconds();
   }
 
   /// Null if children start the program. It exists before the first child is needed.
@@ -209,8 +211,19 @@ class RunningAgent {
     for (const AgentOutcome& outcome : concluded) conclude(outcome);
   }
 
-  /// How it ended, if it has.
+  /// How it ended, if it has; starts its child when its files are here.
   std::optional<AgentOutcome> looked_at(Run& run) {
+    if (run.fetching && !run.fetching->is_over()) {
+      tell(run, run.fetching->progress(), now_seconds());
+      return std::nullopt;
+    }
+    try {
+      if (run.fetching) start(run);
+    } catch (const IoError& error) {
+      return AgentOutcome{AgentOutcome::End::lost, run.lease, error.what()};
+    } catch (const Error& error) {
+      return AgentOutcome{AgentOutcome::End::failed, run.lease, error.what()};
+    }
     detail::ChildProcess& child = *run.child;
     const double now = now_seconds();
     (void)child.listen();
@@ -220,12 +233,15 @@ class RunningAgent {
           AgentOutcome::End::failed, run.lease,
           fmt::format("it took longer than the limit of {} s", options_.most_seconds)};
     }
-    if (child.last_error() != run.progress && now - run.told > kProgressSeconds) {
-      run.progress = child.last_error();  // its stdout has tables
-      run.told = now;
-      (void)session_->progress(run.lease, printable_message(run.progress));
-    }
+    tell(run, child.last_error(), now);  // its stdout has tables
     return std::nullopt;
+  }
+
+  void tell(Run& run, const std::string& line, double now) {
+    if (line == run.progress || now - run.told <= kProgressSeconds) return;
+    run.progress = line;
+    run.told = now;
+    (void)session_->progress(run.lease, printable_message(line));
   }
 
   AgentOutcome outcome_of(const Run& run) const {
@@ -238,7 +254,7 @@ class RunningAgent {
     const std::string results = spool_.results(lease);
     if (child.exit_status() >= detail::kRefusedStatus || results.empty()) {
       const bool is_told = !detail::said_error(said).empty();
-      const std::string why = is_told ? std::string() : first_failure(results);
+      const std::string why = is_told ? std::string() : spool_.first_failure(lease);
       return {AgentOutcome::End::failed, lease, why.empty() ? said : why};
     }
     return {AgentOutcome::End::done, lease, child.exit_status() == 0 ? "" : "not all passed"};
@@ -263,12 +279,12 @@ class RunningAgent {
   std::deque<AgentOutcome> outcomes_;
   detail::NewsBox box_;
   std::shared_ptr<detail::ChildStarter> starter_;
-  std::vector<Run> runs_;
   bool connected_ = false, asked_ = false, delivering_ = false, nothing_ = false;
   bool told_broken_ = false;
   double impatient_since_ = 0;
   std::int64_t ended_ = 0;
-  std::unique_ptr<detail::AgentSession> session_;  // last: its threads use the box
+  std::unique_ptr<detail::AgentSession> session_;  // its threads use the box
+  std::vector<Run> runs_;                          // last: their threads use the session
 };
 
 }  // namespace

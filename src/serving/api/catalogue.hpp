@@ -4,6 +4,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/serving/api/route.hpp"
+#include "evaluation/manifest/kept_manifests.hpp"
 #include "serving/api/json_answer.hpp"
 
 namespace d5::detail {
@@ -29,7 +30,8 @@ template <class Manifest>
   AnswerJson json{{"name", manifest.name},
                   {"version", manifest.version},
                   {"summary", manifest.summary},
-                  {"sha256", found.digest}};
+                  {"sha256", found.digest},
+                  {"kept", is_kept(found.file)}};
   if constexpr (requires { manifest.task; }) json["task"] = manifest.task;
   if constexpr (requires { manifest.licence; }) json["licence"] = manifest.licence;
   if constexpr (requires { manifest.source; }) json["source"] = manifest.source;

@@ -55,6 +55,7 @@ AnswerJson to_json(const Job& job) {
                   {"key", job.key},
                   {"title", job.title},
                   {"state", name_of(job.state)},
+                  {"waits", job.waits},
                   {"submitted", job.submitted},
                   {"owner", job.owner},
                   {"on", job.on},

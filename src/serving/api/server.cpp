@@ -238,7 +238,11 @@ ServerOptions checked(ServerOptions options) {
 Server::Server(ServerOptions options)
     : options_(checked(std::move(options))),
       context_(options_.database),
-      router_(std::make_unique<detail::Router>(context_, options_.tokens)) {}
+      router_(std::make_unique<detail::Router>(context_, options_.tokens)) {
+  if (!options_.models.empty()) {
+    context_.keep_models(options_.models, options_.most_model_bytes);
+  }
+}
 
 Server::~Server() { stop(); }
 

@@ -2,12 +2,17 @@
 #include "d5/serving/api/serving_context.hpp"
 
 #include "d5/serving/jobs/job_queue.hpp"
+#include "serving/kept/kept_models.hpp"
 
 namespace d5 {
 
 ServingContext::ServingContext(std::string database)
     : address_(std::move(database)), idle_(), jobs_(JobQueue::open(address_)) {}
 ServingContext::~ServingContext() = default;
+
+void ServingContext::keep_models(const std::string& folder, std::uint64_t most_bytes) {
+  kept_ = std::make_unique<detail::KeptModels>(folder, most_bytes);
+}
 
 std::shared_ptr<const EvaluationDatabase> ServingContext::database() {
   std::unique_ptr<EvaluationDatabase> connection;

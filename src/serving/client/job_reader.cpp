@@ -40,6 +40,7 @@ Job job_of(const json& job) {
            .submitted = job.at("submitted"),
            .owner = job.value("owner", ""),
            .state = job_state(job.at("state").get<std::string>()),
+           .waits = job.value("waits", ""),
            .parts = {}};
   read.constraints = job_constraints(job.at("constraints").dump(), "the server's job");
   if (job.contains("manifest")) read.manifest = job["manifest"].dump();
@@ -68,6 +69,8 @@ AgentFit fit_of(const json& fit) {
           .state = agent_state(fit.at("state"))};
 }
 
+namespace {
+
 Results results_of(const json& run, const json& records) {
   json measurements = records;
   for (json& record : measurements) {
@@ -85,6 +88,23 @@ Results results_of(const json& run, const json& records) {
                      {"environment", run.at("environment")},
                      {"measurements", std::move(measurements)}};
   return results_from_json(file.dump(), "the server's run");
+}
+
+}  // namespace
+
+std::vector<Results> pieces_of(const json& run, const json& records) {
+  std::vector<Results> pieces;
+  json of_one = json::array();
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    of_one.push_back(records[i]);
+    const bool is_last =
+        i + 1 == records.size() || records[i].at("piece") != records[i + 1].at("piece");
+    if (!is_last) continue;
+    pieces.push_back(results_of(run, of_one));
+    of_one = json::array();
+  }
+  if (pieces.empty()) pieces.push_back(results_of(run, of_one));
+  return pieces;
 }
 
 }  // namespace d5::detail

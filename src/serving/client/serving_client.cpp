@@ -3,13 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "core/parsing/json_depth.hpp"
 #include "d5/core/errors/error.hpp"
+#include "serving/client/asking.hpp"
 #include "serving/client/event_lines.hpp"
 #include "serving/client/http_call.hpp"
 #include "serving/client/job_reader.hpp"
@@ -35,88 +37,7 @@ std::string server_address(std::string address) {
   return address;
 }
 
-/// Throws the error of a refusal.
-[[noreturn]] void throw_problem(int status, const std::string& body) {
-  const json problem = json::parse(body, nullptr, false);
-  std::string detail = fmt::format("status {}", status);
-  if (problem.is_object() && problem.contains("detail") && problem["detail"].is_string()) {
-    detail = problem["detail"].get<std::string>();
-  }
-  const std::string text = "the server says: " + printable_message(detail);
-  constexpr int kNotFound = 404, kNotImplemented = 501, kServer = 500;
-  if (status == kNotFound) throw NotFound(text);
-  if (status == kNotImplemented) throw Unsupported(text);
-  if (status >= kServer) throw IoError(text);
-  throw ValueError(text);
-}
-
-/// Requests to one server.
-class Asking {
- public:
-  Asking(const std::string& address, const ServingClientOptions& options)
-      : address_(address), options_(options) {}
-
-  [[nodiscard]] detail::HttpCall call_to(const std::string& method, const std::string& path,
-                                         const std::string& body = {}) const {
-    detail::HttpCall call{.method = method,
-                          .url = address_ + path,
-                          .body = body,
-                          .certificates = options_.certificates,
-                          .interrupt = options_.interrupt};
-    if (!body.empty()) call.headers.emplace_back("Content-Type: application/json");
-    if (!options_.token.empty()) call.headers.push_back("Authorization: Bearer " + options_.token);
-    return call;
-  }
-  /// The answer, if it is not a refusal.
-  [[nodiscard]] detail::CallAnswer answer(const detail::HttpCall& call) const {
-    auto found = detail::call(call);
-    constexpr int kRefused = 300;
-    if (found.status >= kRefused) throw_problem(found.status, found.body);
-    if (!found.reason.empty()) {
-      throw IoError(fmt::format("'{}' does not answer: {}; is 'd5 serve' running there?",
-                                printable(address_), found.reason));
-    }
-    return found;
-  }
-  /// Parses the answer with `read`, and reports any failure.
-  template <class Read>
-  [[nodiscard]] auto understood(const std::string& body, const Read& read) const {
-    detail::expect_shallow_json(body, "the answer of '" + printable(address_) + "'");
-    try {
-      return read(json::parse(body));
-    } catch (const json::exception& error) {
-      throw IoError(fmt::format("'{}' answers as no server of this d5 does: {}",
-                                printable(address_), error.what()));
-    }
-  }
-  template <class Read>
-  [[nodiscard]] auto got(const std::string& path, const Read& read) const {
-    return understood(answer(call_to("GET", path)).body, read);
-  }
-  /// All items of all pages.
-  [[nodiscard]] json items(const std::string& path) const {
-    json all = json::array();
-    for (std::string cursor;;) {
-      const std::string mark = path.find('?') == path.npos ? "?" : "&";
-      cursor = got(path + (cursor.empty() ? "" : mark + "cursor=" + percent_encoded(cursor)),
-                   [&](const json& page) {
-                     for (const auto& item : page.at("items")) all.push_back(item);
-                     return page.at("next").is_null() ? "" : page.at("next").get<std::string>();
-                   });
-      if (cursor.empty()) return all;
-    }
-  }
-  /// The job of a POST request.
-  [[nodiscard]] SubmittedJob submitted(const std::string& path, const std::string& body) const {
-    const auto found = answer(call_to("POST", path, body));
-    constexpr int kCreated = 201;
-    return {.job = understood(found.body, detail::job_of), .was_there = found.status != kCreated};
-  }
-
- private:
-  const std::string& address_;
-  const ServingClientOptions& options_;
-};
+using detail::Asking;
 
 std::string job_path(const std::string& job) { return "/v1/jobs/" + percent_encoded(job); }
 
@@ -184,7 +105,7 @@ bool ServingClient::cancel(const std::string& job) const {
   const auto found = detail::call(asking.call_to("DELETE", job_path(job)));
   constexpr int kOk = 200, kConflict = 409;
   if (found.status == kConflict) return false;
-  if (found.status != kOk && found.status != 0) throw_problem(found.status, found.body);
+  if (found.status != kOk && found.status != 0) detail::throw_problem(found.status, found.body);
   if (found.status == 0) throw IoError("the server does not answer: " + found.reason);
   return true;
 }
@@ -216,7 +137,9 @@ void ServingClient::follow_text(const std::string& job,
     };
     const auto found = detail::call(call);
     constexpr int kRefused = 300, kServer = 500;
-    if (found.status >= kRefused && found.status < kServer) throw_problem(found.status, found.body);
+    if (found.status >= kRefused && found.status < kServer) {
+      detail::throw_problem(found.status, found.body);
+    }
     if (found.status != 0 && found.status < kRefused && found.reason.empty()) return;
     options_.interrupt.check("following the job");
     std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -225,10 +148,19 @@ void ServingClient::follow_text(const std::string& job,
 }
 
 Results ServingClient::results(const std::string& run) const {
+  Results all;
+  for (Results& piece : pieces(run)) {
+    all.environment = piece.environment;
+    std::ranges::move(piece.measurements, std::back_inserter(all.measurements));
+  }
+  return all;
+}
+
+std::vector<Results> ServingClient::pieces(const std::string& run) const {
   const Asking asking(address_, options_);
   const std::string path = "/v1/runs/" + percent_encoded(run);
   const json records = asking.items(path + "/records?samples=true&limit=100");
-  return asking.got(path, [&](const json& found) { return detail::results_of(found, records); });
+  return asking.got(path, [&](const json& found) { return detail::pieces_of(found, records); });
 }
 
 std::string ServingClient::send(const std::string& method, const std::string& path,

@@ -13,8 +13,19 @@ namespace {
 
 using nlohmann::json;
 
+/// Data sets go by name. `whose` names it: "toy@1.0.0".
+void expect_name(const std::string& dataset, const std::string& whose, const std::string& who) {
+  if (!is_manifest_path(dataset)) return;
+  throw FormatError(
+      fmt::format("{}: the data set of {}, {}, is a place of this machine, expected NAME@VERSION",
+                  who, whose, printable(dataset)));
+}
+
 /// The command that makes a file is only shown to people; its address is read.
 void expect_no_place(const ModelManifest& model, const std::string& who) {
+  for (const AccuracyClaim& claim : model.accuracy) {
+    expect_name(claim.dataset, model.reference(), who);
+  }
   for (const ManifestAsset& asset : model.assets) {
     for (const std::string& url : asset.urls) {
       if (url.starts_with("https://") || url.starts_with("http://")) continue;
@@ -45,6 +56,9 @@ void expect_foreign(const std::string& canonical, const std::string& who) {
                                              ManifestOrigin::fetched);
     for (const json& content : all.at("models")) {
       expect_no_place(parse_manifest<ModelManifest>(content.dump(), who), who);
+    }
+    for (const json& told : all.at("datasets")) {
+      expect_name(told.value("reference", ""), "the evaluation", who);
     }
     expect_each_foreign<FrameworkManifest>(all, "frameworks", who);
     expect_each_foreign<SystemManifest>(all, "systems", who);

@@ -2,7 +2,6 @@
 #include "d5/serving/jobs/job_queue.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -14,6 +13,7 @@
 #include "evaluation/database/open_database.hpp"
 #include "evaluation/database/stored_rows.hpp"
 #include "serving/jobs/job_store.hpp"
+#include "serving/jobs/job_waiting.hpp"
 
 namespace d5 {
 namespace {
@@ -30,20 +30,15 @@ std::int64_t count_in(const std::string& on) {
 }
 
 /// The agents for a job with "all".
-std::vector<std::string> fitting(const std::vector<AgentFit>& fits) {
-  std::vector<std::string> names, others;
-  for (const AgentFit& fit : fits) {
-    const bool silent = fit.state == StandingAgent::State::silent;
-    if (fit.fits && !silent) {
-      names.push_back(fit.agent);
-    } else {
-      others.push_back(fmt::format("{}: {}", printable(fit.agent),
-                                   fit.fits ? "it is silent" : printable_message(fit.reason)));
-    }
+std::vector<std::string> fitting(const JobConstraints& constraints,
+                                 const std::vector<StandingAgent>& agents) {
+  std::vector<std::string> names;
+  for (const StandingAgent& agent : agents) {
+    const bool is_silent = agent.state == StandingAgent::State::silent;
+    if (!is_silent && why_not(constraints, agent.facts).empty()) names.push_back(agent.facts.name);
   }
   if (!names.empty()) return names;
-  throw Unsupported(others.empty() ? "no agent has connected yet; 'd5 agent run' starts one"
-                                   : fmt::format("no agent fits: {}", fmt::join(others, ", ")));
+  throw Unsupported(detail::why_none_fits(constraints, agents));
 }
 
 }  // namespace
@@ -70,8 +65,9 @@ SubmittedJob JobQueue::submit(const JobRequest& request) {
     const std::string id = new_run_id();
     // Locks the counter: concurrent identical submissions wait here until this one is stored.
     const std::int64_t number = store_->count("job");
-    const auto there = store_->jobs(
+    auto there = store_->jobs(
         "WHERE request = $1 AND state NOT IN ('failed', 'cancelled', 'quarantined')", {asked});
+    store_->explain(there);
     if (!there.empty()) return SubmittedJob{there.front(), true};
     sql.change("INSERT INTO job_demand (id, constraints) VALUES ($1, $2) ON CONFLICT DO NOTHING",
                {demand, constraints});
@@ -81,7 +77,8 @@ SubmittedJob JobQueue::submit(const JobRequest& request) {
           "INSERT INTO job_fit (demand, agent, reason) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
           {demand, fit.agent, fit.reason});
     }
-    const auto wanted = count == 0 ? fitting(fits) : std::vector<std::string>(std::size_t(count));
+    const auto wanted = count == 0 ? fitting(request.constraints, store_->agents())
+                                   : std::vector<std::string>(std::size_t(count));
     sql.change(
         "INSERT INTO job (id, number, request, key, manifest, place, demand, priority, submitted, "
         "state, owner) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10)",
@@ -94,9 +91,10 @@ SubmittedJob JobQueue::submit(const JobRequest& request) {
           "'')",
           {id, std::int64_t(i), wanted[i]});
     }
-    const Job job = store_->job(id);
-    store_->tell(job, nullptr, {}, {});
-    return SubmittedJob{job, false};
+    std::vector<Job> made = {store_->job(id)};
+    store_->explain(made);
+    store_->tell(made.front(), nullptr, {}, made.front().waits);
+    return SubmittedJob{std::move(made.front()), false};
   });
 }
 

@@ -31,7 +31,11 @@ std::string joined_states(const std::vector<JobState>& states) {
 }  // namespace
 
 Job JobQueue::job(const std::string& id) const {
-  return store_->read([&] { return store_->job(id); });
+  return store_->read([&] {
+    std::vector<Job> one = {store_->job(id)};
+    store_->explain(one);
+    return std::move(one.front());
+  });
 }
 
 JobPage JobQueue::jobs(const JobFilter& filter, const std::string& cursor,
@@ -52,6 +56,7 @@ JobPage JobQueue::jobs(const JobFilter& filter, const std::string& cursor,
       page.next = std::to_string(std::get<std::int64_t>(last.rows.at(0).at(0)));
     }
     for (Job& job : page.items) job.manifest.clear();
+    store_->explain(page.items);
     return page;
   });
 }

@@ -14,6 +14,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/database/evaluation_title.hpp"
 #include "evaluation/database/stored_rows.hpp"
+#include "serving/jobs/job_waiting.hpp"
 
 namespace d5 {
 namespace detail {
@@ -171,8 +172,9 @@ void JobQueue::Store::save(const std::string& job, const JobPart& part) {
       "UPDATE job_part SET state = $1, attempt = $2, losses = $3, agent = $4, reason = $5, "
       "progress = $6, leased = $7, begun = $8, ended = $9 WHERE job = $10 AND number = $11",
       {std::string(name_of(part.state)), part.attempt, part.losses, part.agent,
-       detail::stored_text(part.reason), detail::stored_text(part.progress), part.leased,
-       part.begun, part.ended, job, part.number});
+       detail::stored_text(part.reason),
+       is_over(part.state) ? "" : detail::stored_text(part.progress), part.leased, part.begun,
+       part.ended, job, part.number});
 }
 
 bool JobQueue::Store::lose(const Lease& lease, const std::string& reason) {
@@ -244,6 +246,15 @@ std::vector<StandingAgent> JobQueue::Store::agents() {
     }
   }
   return agents;
+}
+
+void JobQueue::Store::explain(std::vector<Job>& jobs) {
+  const auto waits = [](const Job& job) { return job.state == JobState::queued; };
+  if (std::ranges::none_of(jobs, waits)) return;
+  const auto agents = this->agents();
+  for (Job& job : jobs) {
+    if (waits(job)) job.waits = detail::why_none_fits(job.constraints, agents);
+  }
 }
 
 std::vector<AgentFit> JobQueue::Store::fits(const JobConstraints& constraints) {

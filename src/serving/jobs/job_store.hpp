@@ -56,6 +56,8 @@ class JobQueue::Store {
   [[nodiscard]] Job job(const std::string& id, Detail detail = Detail::whole);
   [[nodiscard]] std::vector<StandingAgent> agents();
   [[nodiscard]] std::vector<AgentFit> fits(const JobConstraints& constraints);
+  /// Says of queued jobs why no agent can take them.
+  void explain(std::vector<Job>& jobs);
   [[nodiscard]] std::int64_t newest_event();
   /// The next number of the counter, whose row is locked until the transaction ends.
   [[nodiscard]] std::int64_t count(const std::string& counter);

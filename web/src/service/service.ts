@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests to the server of the page.
-import type { Page, Problem } from './types';
+import type { MissingFile, Page, Problem } from './types';
 
 /** The server refused a request, or did not answer; `message` is for the reader. */
 export class ServiceError extends Error {
   constructor(
     message: string,
     readonly status: number,
+    /** Files that the server lacks for what it was asked. */
+    readonly missing: MissingFile[] = [],
   ) {
     super(message);
   }
@@ -36,13 +38,14 @@ export function withQuery(path: string, query: Record<string, string | number | 
 export async function send(method: string, path: string, options: { body?: unknown; signal?: AbortSignal; headers?: Record<string, string> } = {}): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json', ...options.headers };
   if (token()) headers.Authorization = `Bearer ${token()}`;
-  if (options.body !== undefined) headers['Content-Type'] = 'application/json';
+  const isPiece = options.body instanceof Blob;
+  if (options.body !== undefined) headers['Content-Type'] = isPiece ? 'application/octet-stream' : 'application/json';
   let response: Response;
   try {
     response = await fetch(path, {
       method,
       headers,
-      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      body: isPiece ? (options.body as Blob) : options.body === undefined ? undefined : JSON.stringify(options.body),
       signal: options.signal,
       cache: 'no-store',
     });
@@ -50,18 +53,19 @@ export async function send(method: string, path: string, options: { body?: unkno
     if (options.signal?.aborted) throw error;
     throw new ServiceError('The server does not answer. Is d5 serve still running?', 0);
   }
-  if (!response.ok) throw new ServiceError(await reasonOf(response), response.status);
+  if (!response.ok) throw await errorOf(response);
   return response;
 }
 
-async function reasonOf(response: Response): Promise<string> {
+async function errorOf(response: Response): Promise<ServiceError> {
   let problem: Problem = {};
   try {
     problem = (await response.json()) as Problem;
   } catch {
     // Perhaps a proxy's text: only the status is usable.
   }
-  return problem.detail || problem.title || `The server answered with status ${response.status}.`;
+  const reason = problem.detail || problem.title || `The server answered with status ${response.status}.`;
+  return new ServiceError(reason, response.status, problem.missing);
 }
 
 export async function get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {

@@ -8,6 +8,13 @@ export interface Page<Item> {
   next?: string | null;
 }
 
+/** A file that a manifest names and the server lacks. */
+export interface MissingFile {
+  name: string;
+  bytes: number;
+  sha256: string;
+}
+
 export interface Claim {
   dataset: string;
   measure: string;
@@ -119,6 +126,8 @@ export interface Job {
   /** Name of the token that submitted it. */
   owner?: string;
   state: JobState;
+  /** Why no machine can take it now. */
+  waits?: string;
   submitted: string;
   on?: string;
   manifest?: unknown;
@@ -253,6 +262,7 @@ export interface Comparison {
 }
 
 export interface Problem {
+  missing?: MissingFile[];
   title?: string;
   status?: number;
   detail?: string;

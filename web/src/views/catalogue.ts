@@ -100,7 +100,7 @@ const view: View = {
       fill(
         found,
         [...byTask].sort().map(([task, rows]) => [h('h2', {}, capital(task)), models(task, rows)]),
-        !chosen.length && (known.length ? empty(`No model with “${wanted}”`) : empty('This server knows no model yet', 'Add a model by its manifest: ', h('code', {}, 'data/models/NAME.yaml'), '; d5 eval lint checks a manifest.')),
+        !chosen.length && (known.length ? empty(`No model with “${wanted}”`) : empty('This server knows no model yet', h('a', { href: address('/add') }, 'Add a model'), '.')),
       );
     };
     draw();
@@ -116,7 +116,7 @@ const view: View = {
     const content: Child[] = [
       h('h1', {}, 'Which model, in which framework, on which system?'),
       h('p', { class: 'lead' }, `${counted(known.length, 'model')}, ${counted(datasets.length, 'data set')}, ${counted(frameworks.length, 'framework')} in this server's catalogue.`),
-      h('div', { class: 'row' }, h('label', { for: 'search' }, 'Find'), search),
+      h('div', { class: 'row apart' }, h('div', { class: 'row' }, h('label', { for: 'search' }, 'Find'), search), h('a', { class: 'button', href: address('/add') }, 'Add a model')),
       found,
     ];
     return [

@@ -80,6 +80,7 @@ const view: View = {
         ),
         h('p', { class: 'soft' }, `Job ${job.id}, submitted ${job.owner ? `by ${job.owner}, ` : ''}${moment(job.submitted)} UTC`),
         way(job),
+        job.waits && h('p', { class: 'warning' }, job.waits),
         job.state !== 'done' && reasonOf(job) && h('p', { class: 'warning' }, reasonOf(job)),
       );
       const done = job.parts?.filter(({ run, state: at }) => run && at === 'done') ?? [];

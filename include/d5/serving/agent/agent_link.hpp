@@ -14,6 +14,7 @@ struct AgentLinkOptions {
   std::string certificate = {};  ///< PEM file with its chain; empty: no TLS
   std::string key = {};          ///< PEM file
   std::string tokens = {};       ///< file of `AccessTokens`; empty: any agent may connect
+  std::string models = {};       ///< folder that `ServerOptions::models` names; empty: none
   int most_agents = 256;         ///< connected at once
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,7 +14,9 @@ namespace d5 {
 struct ServerOptions {
   std::string database;  ///< address for `EvaluationDatabase::open`
   std::optional<std::string> tokens =
-      {};  ///< a file (`AccessTokens`); nullopt: everyone may do everything
+      {};                   ///< a file (`AccessTokens`); nullopt: everyone may do everything
+  std::string models = {};  ///< folder of models and data sets of others; empty: it takes none
+  std::uint64_t most_model_bytes = std::uint64_t{16} << 30;  ///< quota of that folder
   HttpServerOptions http = {.port = 8500};
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,7 +12,10 @@
 namespace d5 {
 
 class InferenceModels;  // d5/serving/inference/inference_models.hpp
-class JobQueue;         // d5/serving/jobs/job_queue.hpp
+namespace detail {
+class KeptModels;
+}
+class JobQueue;  // d5/serving/jobs/job_queue.hpp
 
 /// State from which routes answer. Thread safety: all functions.
 class ServingContext {
@@ -27,6 +31,12 @@ class ServingContext {
   [[nodiscard]] std::shared_ptr<const EvaluationDatabase> database();
   [[nodiscard]] JobQueue& jobs() { return *jobs_; }
 
+  /// Models and data sets of others that this server keeps; null if it takes none.
+  [[nodiscard]] detail::KeptModels* kept() const { return kept_.get(); }
+  /// Call before the server begins. Throws: IoError for a folder that cannot be used, or that
+  /// another server uses.
+  void keep_models(const std::string& folder, std::uint64_t most_bytes);
+
   /// Models that this server runs; null without any.
   [[nodiscard]] const std::shared_ptr<InferenceModels>& inference() const { return inference_; }
   /// Call before the server begins.
@@ -37,6 +47,7 @@ class ServingContext {
   std::mutex mutex_;
   std::vector<std::unique_ptr<EvaluationDatabase>> idle_;
   std::unique_ptr<JobQueue> jobs_;
+  std::unique_ptr<detail::KeptModels> kept_;
   std::shared_ptr<InferenceModels> inference_;
 };
 

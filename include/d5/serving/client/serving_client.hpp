@@ -8,6 +8,7 @@
 
 #include "d5/core/interrupts/interrupt.hpp"
 #include "d5/core/results/results.hpp"
+#include "d5/serving/client/own_manifest.hpp"
 #include "d5/serving/jobs/job.hpp"
 #include "d5/serving/jobs/job_queue.hpp"
 
@@ -17,6 +18,11 @@ struct ServingClientOptions {
   std::string token = {};         ///< empty: $D5_TOKEN, or none
   std::string certificates = {};  ///< PEM file of authorities; empty: $D5_CA, or the system's
   Interrupt interrupt = {};
+};
+
+/// A model or a data set that a server keeps for others.
+struct KeptEntry {
+  std::string kind, name, version, task, summary;
 };
 
 /// A client of 'd5 serve'.
@@ -50,8 +56,21 @@ class ServingClient {
   /// connection is reopened, and no event is repeated.
   void follow(const std::string& job, const std::function<void(const JobEvent&)>& hear) const;
 
+  enum class Replace { no, yes };
+  /// Keeps a manifest on the server, after it has sent the files that the server lacks; `said`
+  /// receives a line for each. Returns false if it was kept already. Throws: NotFound for a file
+  /// that is nowhere; ValueError for a name that is taken, unless it is replaced.
+  bool keep(const OwnManifest& manifest, Replace replace = Replace::no,
+            const std::function<void(const std::string&)>& said = {}) const;
+  /// Removes a kept manifest: NAME or NAME@VERSION. Throws: ValueError while a job uses it.
+  void forget(const std::string& kind, const std::string& word) const;
+
+  [[nodiscard]] std::vector<KeptEntry> kept() const;
+
   /// All results of a run, with samples and environment.
   [[nodiscard]] Results results(const std::string& run) const;
+  /// The same, apart for each piece of the run, in order.
+  [[nodiscard]] std::vector<Results> pieces(const std::string& run) const;
 
   /// The raw answer of a request: send("GET", "/v1/models"); the body is JSON.
   [[nodiscard]] std::string send(const std::string& method, const std::string& path,

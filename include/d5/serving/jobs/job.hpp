@@ -69,6 +69,7 @@ struct Job {
   /// The state of its parts if there is one. With several, until all are over, that of the most
   /// advanced; then the first of failed, quarantined, cancelled and done that a part has.
   JobState state = JobState::queued;
+  std::string waits = {};  ///< why no agent can take it now; empty: one can, or it is not queued
   std::vector<JobPart> parts = {};
 };
 

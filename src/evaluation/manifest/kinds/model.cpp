@@ -4,6 +4,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/tensor/dtype.hpp"
 #include "d5/evaluation/accuracy/accuracy_measure.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/evaluation/pipeline/answer_step.hpp"
 #include "d5/evaluation/pipeline/own_steps.hpp"
 #include "d5/level2_training/data/sample_step.hpp"
@@ -65,7 +66,8 @@ void ModelOutput::declare(ManifestFields& fields) {
 }
 
 void AccuracyClaim::declare(ManifestFields& fields) {
-  fields.add("dataset", dataset, "data set, as NAME@VERSION", {.required = true});
+  fields.add("dataset", dataset, "data set, as NAME@VERSION",
+             {.required = true, .is_local = is_manifest_path});
   std::vector<std::string> measures = accuracy_measures().names();
   fields.add("measure", measure, "accuracy measure", {.required = true, .words = measures});
   fields.add("value", value, "claimed accuracy",

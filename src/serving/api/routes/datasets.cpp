@@ -3,6 +3,7 @@
 #include "d5/evaluation/manifest/dataset_samples.hpp"
 #include "d5/serving/api/route.hpp"
 #include "serving/api/catalogue.hpp"
+#include "serving/api/kept_answer.hpp"
 
 namespace d5::route {
 namespace {
@@ -38,6 +39,18 @@ void register_datasets(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/datasets/{name}", {.summary = "a data set's manifest",
                                            .role = ServingRole::view,
                                            .answer = detail::manifest_answer<DatasetManifest>});
+  registry.add("POST /v1/datasets",
+               {.summary = "keep a data set's manifest, once its files are here",
+                .role = ServingRole::admin,
+                .answer = [](const HttpRequest& request, ServingContext& context) {
+                  return detail::keep_answer(DatasetManifest::kKind, request, context);
+                }});
+  registry.add("DELETE /v1/datasets/{name}",
+               {.summary = "remove a kept data set, and its files",
+                .role = ServingRole::admin,
+                .answer = [](const HttpRequest& request, ServingContext& context) {
+                  return detail::forget_answer(DatasetManifest::kKind, request, context);
+                }});
 }
 
 }  // namespace d5::route

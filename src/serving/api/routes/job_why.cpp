@@ -2,6 +2,7 @@
 #include "d5/serving/api/route.hpp"
 #include "d5/serving/api/serving_context.hpp"
 #include "serving/api/job_json.hpp"
+#include "serving/api/known_frameworks.hpp"
 
 namespace d5::route {
 namespace {
@@ -20,7 +21,9 @@ void register_job_why(Registry<RouteEntry>& registry) {
                 .role = ServingRole::view,
                 .answer = [](const HttpRequest& request, ServingContext& context) {
                   detail::expect_query(request, {});
-                  return fits_answer(context.jobs().why(detail::asked_job(request).constraints));
+                  const JobConstraints constraints = detail::asked_job(request).constraints;
+                  detail::expect_known_frameworks(constraints, context.jobs());
+                  return fits_answer(context.jobs().why(constraints));
                 }});
   registry.add("GET /v1/jobs/{id}/why",
                {.summary = "agents that could run the job, and why others could not",

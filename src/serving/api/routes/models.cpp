@@ -2,6 +2,7 @@
 #include "d5/evaluation/manifest/model_manifest.hpp"
 #include "d5/serving/api/route.hpp"
 #include "serving/api/catalogue.hpp"
+#include "serving/api/kept_answer.hpp"
 
 namespace d5::route {
 namespace {
@@ -33,6 +34,18 @@ void register_models(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/models/{name}", {.summary = "a model's manifest",
                                          .role = ServingRole::view,
                                          .answer = detail::manifest_answer<ModelManifest>});
+  registry.add("POST /v1/models",
+               {.summary = "keep a model's manifest, once its files are here",
+                .role = ServingRole::admin,
+                .answer = [](const HttpRequest& request, ServingContext& context) {
+                  return detail::keep_answer(ModelManifest::kKind, request, context);
+                }});
+  registry.add("DELETE /v1/models/{name}",
+               {.summary = "remove a kept model, and its files",
+                .role = ServingRole::admin,
+                .answer = [](const HttpRequest& request, ServingContext& context) {
+                  return detail::forget_answer(ModelManifest::kKind, request, context);
+                }});
 }
 
 }  // namespace d5::route
