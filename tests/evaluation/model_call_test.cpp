@@ -69,7 +69,7 @@ std::vector<float> numbers_of(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-TEST_CASE("a state returns frame by frame, is each sample's own, and begins anew") {
+TEST_CASE("a state returns frame by frame, is each sample's own, and starts again") {
   PipelineItem three = item_of("x", Tensor::vector(std::vector<float>{1, 2, 3}));
   PipelineItem one = item_of("x", Tensor::vector(std::vector<float>{5}));
   PipelineItem two = item_of("x", Tensor::vector(std::vector<float>{-1, 10}));

@@ -178,7 +178,8 @@ TEST_CASE("a function of one's own makes an answer of all values, text and numbe
   CHECK(values.at("classes").tensor().data<std::int64_t>()[0] == 1);
   CHECK_THROWS_WITH(step("nothing")->run(values), Catch::Contains("expected a dict"));
   CHECK_THROWS_WITH(step("objects")->run(values), Catch::Contains("expected numbers or text"));
-  CHECK_THROWS_WITH(step("failing")->run(values), Catch::Contains("KeyError: ") && Catch::Contains("no such"));
+  CHECK_THROWS_WITH(step("failing")->run(values),
+                    Catch::Contains("KeyError: ") && Catch::Contains("no such"));
 }
 
 }  // namespace

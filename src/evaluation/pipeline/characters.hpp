@@ -6,7 +6,7 @@
 
 namespace d5::detail {
 
-/// The characters (code points) of UTF-8 text; a byte that is none is one by itself.
+/// The characters (code points) of UTF-8 text; a byte outside of UTF-8 is one by itself.
 [[nodiscard]] std::vector<std::string_view> characters_of(std::string_view text);
 
 }  // namespace d5::detail

@@ -121,7 +121,7 @@ TEST_CASE("a resampled tone is the tone, and what the lower rate cannot hold is 
   const std::vector<EntryChoice> steps{{"resample", {{"from", from}, {"to", to}}}};
   const Tensor got = after(signal_of(samples, tone(1000, from)), steps);
   REQUIRE(got.elements() == (samples * to + from - 1) / from);
-  const std::int64_t edge = got.elements() / 10;  // where the signal begins from nothing
+  const std::int64_t edge = got.elements() / 10;  // ends, where the signal is cut off
   for (std::int64_t i = edge; i < got.elements() - edge; ++i) {
     // The pass band ripples by a thousandth.
     REQUIRE(got.data<float>()[i] == Approx(tone(1000, to)(double(i))).margin(3e-3));

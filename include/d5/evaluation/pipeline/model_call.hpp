@@ -16,7 +16,7 @@ namespace d5 {
 /// How a network is called with prepared samples: which dimension of each input and output is the
 /// batch, which inputs are constants, and which outputs return as inputs of the next call.
 ///
-/// A streaming network has inputs of frames, one call a frame. Its state begins anew with each
+/// A streaming network has inputs of frames, one call a frame. Its state starts again with each
 /// sample; samples of different lengths share calls as long as they have frames.
 ///
 ///     ModelCall call{.batch_axes = {{"state", 1}, {"stateN", 1}, {"sr", ModelCall::kNoBatch}},
@@ -29,8 +29,8 @@ struct ModelCall {
 
   /// An input that no field of the data set feeds.
   struct Fixed {
-    TensorDesc desc;   ///< of one sample, without the batch; an open size begins as 0
-    double value = 0;  ///< of all elements; a state has it in the first call
+    TensorDesc desc;   ///< description of one sample, without the batch; open sizes begin as 0
+    double value = 0;  ///< value of all elements; a state's, in the first call
   };
 
   /// Dimension of the batch in an input or output, by name; 0 for others. `kNoBatch`: it has none,

@@ -27,7 +27,7 @@ class RateChange {
  private:
   std::int64_t from_, to_;
   std::int64_t step_, phases_;        ///< `from` and `to` without their common divisor
-  std::int64_t taps_ = 0;             ///< of a phase
+  std::int64_t taps_ = 0;             ///< number of samples that a phase weighs
   std::vector<std::int64_t> begins_;  ///< first sample of a phase's taps, relative to its block
   std::vector<double> weights_;       ///< phases x taps
 };

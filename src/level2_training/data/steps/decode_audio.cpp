@@ -34,7 +34,7 @@ struct DecodeAudioOptions {
 struct DecodeAudioMemory : StepRun::Memory {
   detail::Audio audio;
   std::vector<float> channel, changed;
-  std::optional<detail::RateChange> change;  ///< of the last file
+  std::optional<detail::RateChange> change;  ///< change for the last file
 };
 
 /// Decodes an audio file to float32.
