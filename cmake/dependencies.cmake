@@ -80,6 +80,7 @@ endif()
 pkg_check_modules(jpeg2000 QUIET libopenjp2>=2.5)
 pkg_check_modules(png QUIET libpng>=1.6)
 pkg_check_modules(webp QUIET libwebp)
+pkg_check_modules(sndfile QUIET sndfile>=1.1)  # audio files, likewise
 if(D5_BUILD_EVALUATION)  # results on a server, and MLPerf's load generator, likewise
   pkg_check_modules(libpq QUIET IMPORTED_TARGET libpq)
   find_path(LOADGEN_INCLUDE_DIR mlperf_loadgen/loadgen.h HINTS ${D5_DEPS}/loadgen/include)

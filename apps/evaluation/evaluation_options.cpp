@@ -12,10 +12,10 @@
 #include "apps/work_list.hpp"
 #include "d5/evaluation/analysis/analysis.hpp"
 #include "d5/evaluation/manifest/manifest_place.hpp"
-#include "d5/evaluation/pipeline/own_steps.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
 #include "d5/evaluation/run/asked_evaluation.hpp"
 #include "d5/level1_network/graph/executor_word.hpp"
+#include "d5/level2_training/data/own_steps.hpp"
 
 namespace d5::app {
 
@@ -63,7 +63,7 @@ void add_code_option(CLI::App& command, bool& allow_code) {
         allow_code = true;
         allow_own_steps();
       },
-      "allow manifests to name functions of your own, which will run (step python)");
+      "allow manifests to name functions of your own, which will run (steps called python)");
 }
 
 void add_evaluation_options(CLI::App& command, EvaluationOptions& options) {

@@ -79,7 +79,7 @@ TEST_CASE("CenterFace finds the faces that its package finds") {
   for (const auto& [sample, faces, best] : kSeen) {
     PipelineItem item{.sample = sample};
     way.prepare(item);
-    ModelPipeline::predict(*predictor, std::vector{&item});
+    way.predict(*predictor, std::vector{&item});
     way.answer(item);
     const ValueMap& answer = item.answer;
     INFO("sample " << sample);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/evaluation/pipeline/own_steps.hpp"
+#include "d5/level2_training/data/own_steps.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -10,8 +10,11 @@
 
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
+#include "d5/core/image/image.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
 #include "d5/evaluation/pipeline/model_pipeline.hpp"
 #include "d5/level2_training/data/sample_step.hpp"
+#include "d5/level2_training/data/tensor_dataset.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace d5 {
@@ -42,7 +45,9 @@ class HalfSteps final : public Dataset {
 };
 
 TEST_CASE("a function of one's own is a step, and costs no more than its sample") {
-  CHECK(sample_steps().find("python") == nullptr);  // nobody allowed it
+  const Settings mine{{"function", "mine.py::f"}};  // nobody allowed it
+  CHECK_THROWS_WITH(sample_steps().at("python").make(mine), Catch::Contains("allow_code"));
+  CHECK_THROWS_WITH(answer_steps().at("python").make(mine), Catch::Contains("allow_code"));
   CHECK_THAT(own_step_refusal("python"), Catch::Contains("allow_code"));
   CHECK(own_step_refusal("pythn").empty());
   allow_own_steps();
@@ -102,7 +107,79 @@ TEST_CASE("a word that names no function is refused") {
   allow_own_steps();
   for (const std::string function : {"", "mine.py", "::f", "mine.py::"}) {
     CHECK_THROWS_AS(sample_steps().at("python").make({{"function", function}}), ValueError);
+    CHECK_THROWS_AS(answer_steps().at("python").make({{"function", function}}), ValueError);
   }
+}
+
+TEST_CASE("a function before 'decode' gets the bytes of a file, and may give others") {
+  allow_own_steps();
+  if (!has_numpy()) return;
+  const testing::TemporaryFolder folder;
+  write_file(folder / "mine.py",
+             "import numpy\n"
+             "def unwrapped(x):\n"
+             "    assert x.dtype == numpy.uint8 and x.ndim == 1\n"
+             "    return x[4:]\n"
+             "def counted(x):\n"
+             "    return numpy.bincount(x, minlength=256).astype('int32')\n"
+             "def told(x):\n"
+             "    return 'text'\n");
+  const Tensor picture = Tensor::of<std::uint8_t>({1, 2, 3}, {1, 2, 3, 40, 50, 60});
+  const std::string file = "wrap" + encode_png(picture);
+  const auto samples = std::make_shared<TensorDataset>(
+      "files", std::vector<std::pair<std::string, Tensor>>{
+                   {"file", Tensor::vector(std::vector<std::string>{file, "aab"})}});
+  const auto prepared = [&](std::int64_t sample, const std::vector<EntryChoice>& steps) {
+    const ModelPipeline way(samples, {{.name = "x", .field = "file", .steps = steps}}, {});
+    PipelineItem item{.sample = sample};
+    way.prepare(item);
+    return item.inputs.at("x").tensor();
+  };
+  const auto step = [&](const std::string& function, Settings settings = {}) {
+    settings.set("function", folder / "mine.py::" + function);
+    return EntryChoice{"python", settings};
+  };
+  const Tensor decoded = prepared(0, {step("unwrapped"), {"decode"}});
+  REQUIRE(decoded.shape() == Shape{1, 1, 2, 3});
+  CHECK(decoded.data<std::uint8_t>()[4] == 50);
+  const Tensor counts = prepared(1, {step("counted", {{"type", "int32"}, {"shape", "256"}})});
+  REQUIRE(counts.shape() == Shape{1, 256});
+  CHECK(counts.data<std::int32_t>()['a'] == 2);
+  CHECK_THROWS_WITH(prepared(1, {step("told")}), Catch::Contains("returned text"));
+}
+
+TEST_CASE("a function of one's own makes an answer of all values, text and numbers") {
+  allow_own_steps();
+  if (!has_numpy()) return;
+  const testing::TemporaryFolder folder;
+  write_file(folder / "mine.py",
+             "import numpy\n"
+             "def named(values):\n"
+             "    best = int(values['scores'].argmax())\n"
+             "    words = values['words']\n"
+             "    return {'text': words[best], 'score': values['scores'][best],\n"
+             "            'classes': numpy.array([best])}\n"
+             "def nothing(values):\n"
+             "    return None\n"
+             "def objects(values):\n"
+             "    return {'x': numpy.array([None])}\n"
+             "def failing(values):\n"
+             "    return {'x': values['no such']}\n");
+  const auto step = [&](const std::string& function) {
+    return answer_steps().at("python").make({{"function", folder / "mine.py::" + function}});
+  };
+  ValueMap values{{"scores", Tensor::vector(std::vector<float>{1, 3, 2})},
+                  {"words", Tensor::vector(std::vector<std::string>{"one", "zw\xc3\xb6lf", "\n"})}};
+  step("named")->run(values);
+  CHECK(values.size() == 5);
+  CHECK(values.at("text").tensor().item<std::string>() == "zw\xc3\xb6lf");
+  CHECK(values.at("text").tensor().shape() == Shape{});
+  CHECK(values.at("score").tensor().item<float>() == 3);
+  CHECK(values.at("classes").tensor().data<std::int64_t>()[0] == 1);
+  CHECK_THROWS_WITH(step("nothing")->run(values), Catch::Contains("expected a dict"));
+  CHECK_THROWS_WITH(step("objects")->run(values), Catch::Contains("expected numbers or text"));
+  CHECK_THROWS_WITH(step("failing")->run(values),
+                    Catch::Contains("KeyError: ") && Catch::Contains("no such"));
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ TEST_CASE("what is judged is what is timed: a pipeline answers as a system does"
   detail::PipelineSystem alone(way, std::make_shared<Doubled>(), 4);
   const auto expected = answers_of(alone);
   Pipeline judged(way.stages_before(2),
-                  [&](std::span<PipelineItem*> items) { ModelPipeline::predict(doubled, items); },
+                  [&](std::span<PipelineItem*> items) { way.predict(doubled, items); },
                   way.stages_after(1), {.batch = 4});
   std::vector<std::int64_t> samples(40);
   std::iota(samples.begin(), samples.end(), 0);

@@ -9,6 +9,7 @@
 #include "d5/level2_training/data/dataset_summary.hpp"
 #include "d5/level2_training/data/index_sampler.hpp"
 #include "d5/level2_training/data/network_feed.hpp"
+#include "d5/level2_training/data/own_steps.hpp"
 #include "d5/level2_training/data/published_data.hpp"
 #include "d5/level2_training/data/sample_step.hpp"
 #include "d5/level2_training/data/sampler.hpp"

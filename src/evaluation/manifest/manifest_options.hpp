@@ -7,7 +7,7 @@ namespace d5::detail {
 
 /// Fields of a manifest as options for a command line or keywords. Entries are checked when they
 /// are made, because plug-ins may add them. Fields that a word cannot express (texts by name,
-/// nested parts) are not options.
+/// numbers without default, nested parts) are not options.
 class ManifestOptions final : public ManifestFields {
  public:
   explicit ManifestOptions(OptionList& options) : options_(options) {}
@@ -20,6 +20,8 @@ class ManifestOptions final : public ManifestFields {
            const FieldRule& rule) override {
     options_.add(name, value, help, rule.range).flag = rule.flag;
   }
+  void add(const std::string&, std::optional<double>&, const std::string&,
+           const FieldRule&) override {}
   void add(const std::string& name, std::int64_t& value, const std::string& help,
            const FieldRule& rule) override {
     options_.add(name, value, help, rule.range).flag = rule.flag;

@@ -155,6 +155,12 @@ void ManifestReader::add(const std::string& name, std::string& value, const std:
   if (const auto* node = take(name, rule)) read_text(*node, name, rule, value);
 }
 
+void ManifestReader::add(const std::string& name, std::optional<double>& value,
+                         const std::string& help, const FieldRule& rule) {
+  if (!map_.find(name)) return (void)take(name, rule);
+  add(name, value.emplace(), help, rule);
+}
+
 void ManifestReader::add(const std::string& name, double& value, const std::string&,
                          const FieldRule& rule) {
   const auto* node = take(name, rule);

@@ -22,6 +22,8 @@ class ManifestReader final : public ManifestFields {
            const FieldRule& rule) override;
   void add(const std::string& name, double& value, const std::string& help,
            const FieldRule& rule) override;
+  void add(const std::string& name, std::optional<double>& value, const std::string& help,
+           const FieldRule& rule) override;
   void add(const std::string& name, std::int64_t& value, const std::string& help,
            const FieldRule& rule) override;
   void add(const std::string& name, bool& value, const std::string& help,

@@ -55,6 +55,10 @@ void ManifestSchema::add(const std::string& name, double& value, const std::stri
   if (!rule.required) schema["default"] = value;
   put(name, help, rule, std::move(schema));
 }
+void ManifestSchema::add(const std::string& name, std::optional<double>&, const std::string& help,
+                         const FieldRule& rule) {
+  put(name, help, rule, number_schema("number", rule));
+}
 void ManifestSchema::add(const std::string& name, std::int64_t& value, const std::string& help,
                          const FieldRule& rule) {
   ordered_json schema = number_schema("integer", rule);

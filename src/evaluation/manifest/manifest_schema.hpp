@@ -15,6 +15,8 @@ class ManifestSchema final : public ManifestFields {
            const FieldRule& rule) override;
   void add(const std::string& name, double& value, const std::string& help,
            const FieldRule& rule) override;
+  void add(const std::string& name, std::optional<double>& value, const std::string& help,
+           const FieldRule& rule) override;
   void add(const std::string& name, std::int64_t& value, const std::string& help,
            const FieldRule& rule) override;
   void add(const std::string& name, bool& value, const std::string& help,

@@ -18,6 +18,10 @@ void ManifestWriter::add(const std::string& name, double& value, const std::stri
                          const FieldRule& rule) {
   put(name, value, rule);
 }
+void ManifestWriter::add(const std::string& name, std::optional<double>& value, const std::string&,
+                         const FieldRule& rule) {
+  if (value) put(name, *value, rule);
+}
 void ManifestWriter::add(const std::string& name, std::int64_t& value, const std::string&,
                          const FieldRule& rule) {
   put(name, value, rule);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -13,7 +12,6 @@
 #include "d5/evaluation/pipeline/answer_step.hpp"
 #include "d5/level2_training/data/transformed_dataset.hpp"
 #include "evaluation/pipeline/class_words.hpp"
-#include "evaluation/pipeline/network_answer.hpp"
 #include "evaluation/pipeline/step_stage.hpp"
 
 namespace d5 {
@@ -30,29 +28,6 @@ std::size_t field_called(const Dataset& samples, const std::string& name) {
 
 Shape without_batch(const Shape& shape) {
   return Shape(std::vector<std::int64_t>(shape.dims().begin() + 1, shape.dims().end()));
-}
-
-/// One tensor whose rows are those of the items.
-Tensor batched(std::span<PipelineItem* const> items, const std::string& input) {
-  const Tensor& one = items[0]->inputs.at(input).tensor();
-  if (items.size() == 1) return one;
-  auto dims = one.shape().dims();
-  std::vector<std::int64_t> sizes(dims.begin(), dims.end());
-  sizes[0] = static_cast<std::int64_t>(items.size());
-  Tensor all = Tensor::empty(one.dtype(), Shape(sizes));
-  auto* out = static_cast<std::byte*>(all.raw());
-  for (const PipelineItem* item : items) {
-    const Tensor& tensor = item->inputs.at(input).tensor();
-    if (tensor.dtype() != one.dtype() || tensor.shape() != one.shape()) {
-      throw ShapeError(
-          fmt::format("pipeline: input '{}' is {} of one sample and {} of another; "
-                      "samples of a batch must be alike",
-                      printable(input), to_string(one.desc()), to_string(tensor.desc())));
-    }
-    std::memcpy(out, tensor.raw(), tensor.bytes());
-    out += tensor.bytes();
-  }
-  return all;
 }
 
 std::vector<StreamStage> on_threads(std::vector<StreamStage> stages, int threads) {
@@ -119,13 +94,14 @@ class ModelPipeline::HeldSamples final : public Dataset {
 ModelPipeline::ModelPipeline(std::shared_ptr<const Dataset> samples,
                              std::vector<PipelineInput> inputs,
                              const std::vector<EntryChoice>& answer,
-                             std::vector<std::string> labels)
+                             std::vector<std::string> labels, ModelCall call)
     : samples_(std::move(samples)),
       held_(std::make_shared<HeldSamples>(samples_)),
-      inputs_(std::move(inputs)) {
+      inputs_(std::move(inputs)),
+      call_(std::move(call)) {
   before_.push_back({.name = "read", .run = [this](PipelineItem& item) { read(item); }});
   for (const PipelineInput& input : inputs_) add_input(input);
-  // The first dimension is the batch's. The steps' descriptions are held against what came.
+  // The steps' descriptions are held against what came.
   before_.back().run = [this, run = before_.back().run](PipelineItem& item) {
     run(item);
     shape_inputs(item);
@@ -146,6 +122,7 @@ void ModelPipeline::add_input(const PipelineInput& input) {
   const std::size_t field = field_called(*samples_, input.field);
   const TransformedDataset described(held_, input.steps, input.field);
   prepared_.push_back(described.fields()[field].desc);
+  if (call_.streams() && input.rank) expect_frames(input);
   const std::string before = inputs_.size() > 1 ? input.name + "." : "";
   for (const auto& step : detail::step_stages(input.steps)) {
     before_.push_back(
@@ -160,6 +137,16 @@ void ModelPipeline::add_input(const PipelineInput& input) {
            }
          }});
   }
+}
+
+void ModelPipeline::expect_frames(const PipelineInput& input) {
+  const std::size_t rank = prepared_.back().shape.rank();
+  if (rank == *input.rank + 1) call_.frames.insert(input.name);
+  if (rank == *input.rank || rank == *input.rank + 1) return;
+  throw ShapeError(fmt::format(
+      "pipeline: steps of input '{}' give {}, expected {} dimensions, or {} with those "
+      "of frames first",
+      printable(input.name), to_string(prepared_.back()), *input.rank, *input.rank + 1));
 }
 
 void ModelPipeline::load(std::span<const std::int64_t> samples) { held_->hold(samples); }
@@ -196,28 +183,7 @@ void ModelPipeline::shape_inputs(PipelineItem& item) const {
                                       printable(inputs_[i].name), to_string(tensor.desc()),
                                       to_string(described)));
     }
-    std::vector<std::int64_t> sizes{1};
-    sizes.insert(sizes.end(), dims.begin(), dims.end());
-    value = tensor.reshaped(Shape(std::move(sizes)));
-  }
-}
-
-ValueMap ModelPipeline::batch(std::span<PipelineItem* const> items) {
-  if (items.empty()) throw ValueError("pipeline: a batch of no samples");
-  ValueMap inputs;
-  for (const auto& [name, value] : items[0]->inputs) inputs[name] = batched(items, name);
-  return inputs;
-}
-
-void ModelPipeline::predict(Predictor& predictor, std::span<PipelineItem* const> items) {
-  const ValueMap& outputs = predictor.predict(batch(items));
-  detail::expect_batch(outputs, std::int64_t(items.size()));
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    for (const auto& [name, value] : outputs) {  // copied: the predictor's own is the next batch's
-      const Tensor row = value.tensor().slice(std::int64_t(i), std::int64_t(i) + 1);
-      items[i]->answer[name] = row.reshaped(without_batch(row.shape())).copy();
-    }
-    items[i]->attempt([&] { detail::expect_numbers(items[i]->answer); });
+    value = call_.single(inputs_[i].name, tensor);
   }
 }
 

@@ -23,13 +23,17 @@ void expect_no_nan(const Tensor& tensor, const std::string& name) {
 
 }  // namespace
 
-void expect_batch(const ValueMap& outputs, std::int64_t batch) {
-  for (const auto& [name, value] : outputs) {
-    const Shape& shape = value.tensor().shape();
-    if (shape.rank() > 0 && shape[0] == batch) continue;
-    throw ShapeError(fmt::format("the network's output '{}' is {}, expected {} rows, one a sample",
-                                 printable(name), to_string(value.tensor().desc()), batch));
-  }
+void expect_batch(const std::string& output, const Tensor& tensor, std::int64_t axis,
+                  std::int64_t batch) {
+  const Shape& shape = tensor.shape();
+  if (axis < 0 && batch == 1) return;
+  const bool fits =
+      axis >= 0 && axis < std::int64_t(shape.rank()) && shape[std::size_t(axis)] == batch;
+  if (fits) return;
+  throw ShapeError(fmt::format(
+      "the network's output '{}' is {}, expected {} rows, one a sample, as dimension {}; if its "
+      "batch is another dimension, or none (-1), give the output's batch_axis",
+      printable(output), to_string(tensor.desc()), batch, axis));
 }
 
 void expect_numbers(const ValueMap& answer) {

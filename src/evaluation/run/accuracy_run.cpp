@@ -52,13 +52,12 @@ AccuracyRun run_accuracy(EvaluatedModel& model, const AccuracyOptions& options) 
   auto measures = measures_for(model);
   const ModelPipeline& way = model.pipeline();
   const auto predictor = model.predictor(options.batch);
-  Pipeline pipeline(
-      way.stages_before(options.stage_threads),
-      [&](std::span<PipelineItem*> items) { ModelPipeline::predict(*predictor, items); },
-      way.stages_after(1),
-      {.batch = options.batch,
-       .queue = std::max<std::int64_t>(4, 2 * options.stage_threads),
-       .interrupt = options.interrupt});
+  Pipeline pipeline(way.stages_before(options.stage_threads),
+                    [&](std::span<PipelineItem*> items) { way.predict(*predictor, items); },
+                    way.stages_after(1),
+                    {.batch = options.batch,
+                     .queue = std::max<std::int64_t>(4, 2 * options.stage_threads),
+                     .interrupt = options.interrupt});
   std::vector<std::int64_t> samples(std::size_t(way.size()));
   std::iota(samples.begin(), samples.end(), std::int64_t{0});
   std::string first_fault;

@@ -21,12 +21,13 @@ void AnsweredQuery::prepare(const ModelPipeline& pipeline) {
   });
 }
 
-void AnsweredQuery::predict(Predictor& predictor, std::span<AnsweredQuery* const> queries) {
+void AnsweredQuery::predict(const ModelPipeline& pipeline, Predictor& predictor,
+                            std::span<AnsweredQuery* const> queries) {
   std::vector<PipelineItem*> items;
   for (AnsweredQuery* one : queries) items.push_back(&one->item);
   {
     const Span span("evaluation", "predict");
-    ModelPipeline::predict(predictor, items);
+    pipeline.predict(predictor, items);
   }
   SystemCounters::sample();
   for (AnsweredQuery* one : queries) {

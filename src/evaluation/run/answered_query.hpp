@@ -24,7 +24,8 @@ struct AnsweredQuery {
   explicit AnsweredQuery(const Query& asked);
   void prepare(const ModelPipeline& pipeline);
   /// Predicts one batch. Throws: what `ModelPipeline::predict` throws.
-  static void predict(Predictor& predictor, std::span<AnsweredQuery* const> queries);
+  static void predict(const ModelPipeline& pipeline, Predictor& predictor,
+                      std::span<AnsweredQuery* const> queries);
   void answer(const ModelPipeline& pipeline);
 
   /// The answer or the fault; it reads from this object.

@@ -15,9 +15,32 @@
 #include "d5/evaluation/manifest/semantic_version.hpp"
 #include "d5/evaluation/run/model_assets.hpp"
 #include "d5/level1_network/source/model_source.hpp"
+#include "evaluation/run/network_text.hpp"
 
 namespace d5::detail {
 namespace {
+
+/// How the manifest's network is called.
+ModelCall call_of(const ModelManifest& manifest) {
+  ModelCall call;
+  call.state = manifest.state;
+  for (const ModelInput& input : manifest.inputs) {
+    call.batch_axes[input.name] = input.batch_axis;
+    const bool is_state = std::ranges::any_of(
+        manifest.state, [&](const auto& back) { return back.second == input.name; });
+    if (!is_state && !input.constant) continue;
+    std::vector<std::int64_t> sizes = input.shape;
+    std::ranges::replace(sizes, std::int64_t{0}, kUnknownDim);
+    call.fixed[input.name] = {
+        .desc = {dtype_from_name(input.type), Shape(std::move(sizes))},
+        .value = input.constant.value_or(0),
+    };
+  }
+  for (const ModelOutput& output : manifest.outputs) {
+    call.batch_axes[output.name] = output.batch_axis;
+  }
+  return call;
+}
 
 /// Throws: ValueError for a plug-in that differs; Unsupported for an unsupported version.
 void expect_told(const FrameworkManifest& told) {
@@ -70,13 +93,20 @@ void EvaluatedModel::expect_openable() {
 
 ModelPipeline& EvaluatedModel::pipeline() {
   if (pipeline_) return *pipeline_;
+  ModelCall call = call_of(model_.manifest);
   std::vector<PipelineInput> inputs;
   for (const ModelInput& input : model_.manifest.inputs) {
-    inputs.push_back({.name = input.name, .field = input.field, .steps = input.steps});
+    if (call.fixed.contains(input.name)) continue;
+    inputs.push_back({.name = input.name,
+                      .field = input.field,
+                      .steps = input.steps,
+                      .rank = input.shape.size()});
   }
   auto samples = open_samples(dataset_.manifest, evaluation_.manifest.split, interrupt_);
-  pipeline_ = std::make_unique<ModelPipeline>(std::move(samples), std::move(inputs),
-                                              model_.manifest.answer, dataset_.manifest.labels);
+  auto answer = with_network_text(model_.manifest.answer,
+                                  [&] { return open_model(assets().network).model().metadata; });
+  pipeline_ = std::make_unique<ModelPipeline>(std::move(samples), std::move(inputs), answer,
+                                              dataset_.manifest.labels, std::move(call));
   return *pipeline_;
 }
 
@@ -87,7 +117,7 @@ ValueMap EvaluatedModel::warm_up_inputs(std::int64_t batch) {
     PipelineItem item{.sample = sample};
     item.attempt([&] { pipeline().prepare(item); });
     if (item.fault.empty()) {
-      return ModelPipeline::batch(std::vector<PipelineItem*>(std::size_t(batch), &item));
+      return pipeline().batch(std::vector<PipelineItem*>(std::size_t(batch), &item));
     }
   }
   return {};

@@ -26,12 +26,14 @@ void expect_type(const std::string& who, const std::string& told, const onnx::Ty
       fmt::format("{} is {} in the manifest, but {} in the network", who, told, to_string(type)));
 }
 
-/// Compares sizes after the batch; 0 in the manifest, and an open size in the network, match any.
-bool shapes_agree(const std::vector<std::int64_t>& told, const onnx::Type& type) {
+/// Compares sizes but the batch; 0 in the manifest, and an open size in the network, match any.
+bool shapes_agree(const ModelInput& input, const onnx::Type& type) {
   if (!type.has_shape) return true;
-  if (type.dims.size() != told.size() + 1) return false;
+  std::vector<std::int64_t> told = input.shape;
+  if (input.batch_axis >= 0) told.insert(told.begin() + input.batch_axis, 0);
+  if (type.dims.size() != told.size()) return false;
   for (std::size_t i = 0; i < told.size(); ++i) {
-    const auto* size = std::get_if<std::int64_t>(&type.dims[i + 1]);
+    const auto* size = std::get_if<std::int64_t>(&type.dims[i]);
     if (size && told[i] != 0 && *size != told[i]) return false;
   }
   return true;
@@ -46,7 +48,7 @@ void expect_agreement(const ModelManifest& manifest, const Network& network) {
         type_called(network.graph().inputs, input.name, "network input of " + who);
     const std::string name = fmt::format("{}: input '{}'", who, printable(input.name));
     expect_type(name, input.type, type);
-    if (shapes_agree(input.shape, type)) continue;
+    if (shapes_agree(input, type)) continue;
     throw ValueError(fmt::format("{} is of shape {} in the manifest, but {} in the network", name,
                                  to_string(Shape(input.shape)), to_string(type)));
   }

@@ -135,7 +135,7 @@ void PipelineServer::predict(Predictor& predictor, std::span<const std::int64_t>
     prepared_ -= ids.size();
   }
   asked_.notify_all();
-  AnsweredQuery::predict(predictor, tasks);
+  AnsweredQuery::predict(pipeline_, predictor, tasks);
 }
 
 void PipelineServer::hear(std::span<const QueryAnswer> predicted) {

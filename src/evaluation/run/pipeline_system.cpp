@@ -28,7 +28,7 @@ void PipelineSystem::answer(std::span<const Query> queries) {
     if (one.item.fault.empty()) prepared.push_back(&one);
   }
   try {
-    if (!prepared.empty()) AnsweredQuery::predict(*predictor_, prepared);
+    if (!prepared.empty()) AnsweredQuery::predict(pipeline_, *predictor_, prepared);
   } catch (const Error& error) {
     for (AnsweredQuery* one : prepared) one->item.fault = error.what();
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ class ManifestFields {
   virtual void add(const std::string& name, std::string& value, const std::string& help,
                    const FieldRule& rule = {}) = 0;
   virtual void add(const std::string& name, double& value, const std::string& help,
+                   const FieldRule& rule = {}) = 0;
+  /// A number without default.
+  virtual void add(const std::string& name, std::optional<double>& value, const std::string& help,
                    const FieldRule& rule = {}) = 0;
   virtual void add(const std::string& name, std::int64_t& value, const std::string& help,
                    const FieldRule& rule = {}) = 0;

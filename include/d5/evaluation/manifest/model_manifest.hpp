@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,10 @@ struct ModelInput {
   std::string modality = "image";
   std::string type = "float32";
   std::vector<std::int64_t> shape = {};  ///< shape of one sample; 0: any size
+  std::int64_t batch_axis = 0;           ///< dimension of the batch; -1: none
   std::vector<EntryChoice> steps = {};   ///< steps from `sample_steps()`, in order
+  /// Value of all elements, instead of a field; of a state: in the first call.
+  std::optional<double> constant = {};
 
   void declare(ManifestFields& fields);
 };
@@ -40,6 +44,7 @@ struct ModelOutput {
   std::string name;  ///< name of the network's output
   std::string modality = "scores";
   std::string type = "float32";
+  std::int64_t batch_axis = 0;  ///< dimension of the batch; -1: none
 
   void declare(ManifestFields& fields);
 };
@@ -67,11 +72,17 @@ struct ModelManifest : ManifestIdentity {
   std::vector<ManifestAsset> assets = {};  ///< the first is the network
   std::vector<ModelInput> inputs = {};
   std::vector<ModelOutput> outputs = {};
+  /// Inputs of the next call, by the output that gives them; zeros at the start of each sample.
+  std::map<std::string, std::string> state = {};
   /// Steps from `answer_steps()`, which turn outputs into an answer.
   std::vector<EntryChoice> answer = {};
   std::vector<AccuracyClaim> accuracy = {};
 
   void declare(ManifestFields& fields);
+
+ private:
+  void expect_state(const std::string& output, const std::string& input,
+                    ManifestFields& fields) const;
 };
 
 }  // namespace d5

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "d5/core/entries/option.hpp"
 #include "d5/core/tensor/value.hpp"
+#include "d5/evaluation/pipeline/model_call.hpp"
 #include "d5/evaluation/pipeline/pipeline.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
 #include "d5/level2_training/data/dataset.hpp"
@@ -20,6 +22,9 @@ struct PipelineInput {
   std::string name;                     ///< name of the network's input
   std::string field = "image";          ///< field of the data set
   std::vector<EntryChoice> steps = {};  ///< steps from `sample_steps()`, in order
+  /// Dimensions of one call, without the batch. For a network with state, an input of one more has
+  /// a frame per call.
+  std::optional<std::size_t> rank = {};
 };
 
 /// Prepares samples for a network and turns its outputs into answers. Accuracy, latency and server
@@ -29,7 +34,7 @@ struct PipelineInput {
 ///                            {{"top_k", {{"k", 5}}}});
 ///     PipelineItem item{.sample = 3};
 ///     pipeline.prepare(item);
-///     ModelPipeline::predict(*predictor, std::array{&item});
+///     pipeline.predict(*predictor, std::array{&item});
 ///     pipeline.answer(item);
 ///
 /// Thread safety: all functions but `load` and `unload` may be called from several threads at once,
@@ -37,10 +42,12 @@ struct PipelineInput {
 class ModelPipeline {
  public:
   /// `labels` are the names of classes, by number: an answer with `classes` also gets their
-  /// `labels`. Throws: NotFound, ValueError for unknown steps or settings; what steps throw for a
-  /// data set whose samples they do not accept.
+  /// `labels`. `call.frames` follow from the inputs. Throws: NotFound, ValueError for unknown steps
+  /// or settings; what steps throw for a data set whose samples they do not accept; ShapeError for
+  /// an input of a network with state that is neither a frame nor frames.
   ModelPipeline(std::shared_ptr<const Dataset> samples, std::vector<PipelineInput> inputs,
-                const std::vector<EntryChoice>& answer, std::vector<std::string> labels = {});
+                const std::vector<EntryChoice>& answer, std::vector<std::string> labels = {},
+                ModelCall call = {});
   ~ModelPipeline();
   ModelPipeline(const ModelPipeline&) = delete;
   ModelPipeline& operator=(const ModelPipeline&) = delete;
@@ -52,17 +59,19 @@ class ModelPipeline {
   void load(std::span<const std::int64_t> samples);
   void unload();
 
-  /// Reads the sample (`fields`) and runs the steps of each input (`inputs`, shapes {1, ...}).
+  /// Reads the sample (`fields`) and runs the steps of each input (`inputs`).
   /// Throws: what reading and steps throw.
   void prepare(PipelineItem& item) const;
-  /// Concatenates the items' inputs. Throws: ShapeError, TypeError if they differ;
-  /// ValueError for no items.
-  [[nodiscard]] static ValueMap batch(std::span<PipelineItem* const> items);
-  /// Predicts the items as one batch. The rows of the outputs become the items' `answer`. NaN in a
-  /// row is a fault of its item only.
-  /// Throws: ShapeError, TypeError if inputs differ or outputs do not have one row per item;
-  /// ValueError for no items; what the predictor throws.
-  static void predict(Predictor& predictor, std::span<PipelineItem* const> items);
+  /// The inputs of the items' first call, as one batch. Throws: what `ModelCall::first_inputs`
+  /// throws.
+  [[nodiscard]] ValueMap batch(std::span<PipelineItem* const> items) const {
+    return call_.first_inputs(items);
+  }
+  /// Predicts the items as one batch, which sets `answer`. Throws: what `ModelCall::predict`
+  /// throws.
+  void predict(Predictor& predictor, std::span<PipelineItem* const> items) const {
+    call_.predict(predictor, items);
+  }
   /// Runs the answer's steps on `answer`. Throws: what steps throw.
   void answer(PipelineItem& item) const;
 
@@ -74,11 +83,13 @@ class ModelPipeline {
  private:
   class HeldSamples;
   void add_input(const PipelineInput& input);
+  void expect_frames(const PipelineInput& input);
   void read(PipelineItem& item) const;
   void shape_inputs(PipelineItem& item) const;
   std::shared_ptr<const Dataset> samples_;
   std::shared_ptr<HeldSamples> held_;
   std::vector<PipelineInput> inputs_;
+  ModelCall call_;
   std::vector<TensorDesc> prepared_;  ///< one per input
   std::vector<StreamStage> before_, after_;
 };

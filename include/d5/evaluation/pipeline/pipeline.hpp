@@ -18,7 +18,7 @@ namespace d5 {
 struct PipelineItem {
   std::int64_t sample = 0;
   ValueMap fields = {};    ///< fields of the data set
-  ValueMap inputs = {};    ///< inputs of the network, {1, ...}
+  ValueMap inputs = {};    ///< inputs of the network in a call of its own, mostly {1, ...}
   ValueMap answer = {};    ///< the network's outputs for this sample, then the results of steps
   std::string fault = {};  ///< reason for a missing answer; later stages skip the item
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/manifest/model_manifest.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "d5/core/errors/error.hpp"
 #include "d5/core/tensor/dtype.hpp"
 #include "d5/evaluation/accuracy/accuracy_measure.hpp"
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/evaluation/pipeline/answer_step.hpp"
-#include "d5/evaluation/pipeline/own_steps.hpp"
+#include "d5/level2_training/data/own_steps.hpp"
 #include "d5/level2_training/data/sample_step.hpp"
 
 namespace d5 {
@@ -22,6 +26,13 @@ FieldRule type_rule() {
     }
     return {};
   };
+  return rule;
+}
+
+/// Steps of one's own are refused unless they are allowed.
+FieldRule step_rule() {
+  FieldRule rule;
+  rule.fault_of = own_step_refusal;
   return rule;
 }
 
@@ -53,16 +64,25 @@ void ModelInput::declare(ManifestFields& fields) {
   fields.add("type", type, "element type", type_rule());
   fields.add("shape", shape, "shape of one sample, without the batch; 0: any size",
              {.range = {.least = 0}});
-  FieldRule step_rule;
-  step_rule.fault_of = own_step_refusal;
+  fields.add("batch_axis", batch_axis, "dimension of the batch in the network's input; -1: none",
+             {.range = {.least = -1}});
+  fields.add("constant", constant,
+             "value of all elements, for an input that no field of the data set has");
   fields.add("steps", steps, "preprocessing steps from the data set's field to the input, in order",
-             sample_steps(), step_rule);
+             sample_steps(), step_rule());
+  if (constant && !steps.empty()) fields.expect("expected either 'constant' or 'steps'");
+  if (batch_axis > std::int64_t(shape.size())) {
+    fields.expect(fmt::format("batch_axis: {}, expected 0 to {}, the dimensions of 'shape', or -1",
+                              batch_axis, shape.size()));
+  }
 }
 
 void ModelOutput::declare(ManifestFields& fields) {
   fields.add("name", name, "name of the network's output", {.required = true});
   fields.add("modality", modality, "modality: scores, boxes, mask, tensor");
   fields.add("type", type, "element type", type_rule());
+  fields.add("batch_axis", batch_axis, "dimension of the batch in the network's output; -1: none",
+             {.range = {.least = -1}});
 }
 
 void AccuracyClaim::declare(ManifestFields& fields) {
@@ -76,6 +96,18 @@ void AccuracyClaim::declare(ManifestFields& fields) {
   fields.add("source", source, "source of the claim: who measured it, and how", {.required = true});
 }
 
+void ModelManifest::expect_state(const std::string& output, const std::string& input,
+                                 ManifestFields& fields) const {
+  const auto in = std::ranges::find(inputs, input, &ModelInput::name);
+  const auto out = std::ranges::find(outputs, output, &ModelOutput::name);
+  if (in == inputs.end() || out == outputs.end()) {
+    fields.expect(fmt::format("state: '{}: {}', expected an output and an input of the manifest",
+                              printable(output), printable(input)));
+  } else if (!in->steps.empty()) {
+    fields.expect(fmt::format("state: input '{}' has steps, expected none", printable(input)));
+  }
+}
+
 void ModelManifest::declare(ManifestFields& fields) {
   ManifestIdentity::declare(fields);
   fields.add("task", task, "task: image classification, object detection", {.required = true});
@@ -86,9 +118,13 @@ void ModelManifest::declare(ManifestFields& fields) {
   fields.add("assets", assets, "files of the model; the first is the network", {.required = true});
   fields.add("inputs", inputs, "inputs of the network", {.required = true});
   fields.add("outputs", outputs, "outputs of the network", {.required = true});
+  fields.add("state", state,
+             "outputs that return as inputs of the next frame's call, as OUTPUT: INPUT; zeros, or "
+             "the input's constant, at the start of each sample");
+  for (const auto& [output, input] : state) expect_state(output, input, fields);
   fields.add("answer", answer,
              "postprocessing steps from the outputs of one sample to an answer, in order",
-             answer_steps());
+             answer_steps(), step_rule());
   fields.add("accuracy", accuracy, "claimed accuracies, with their sources");
 }
 

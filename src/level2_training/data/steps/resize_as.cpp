@@ -145,6 +145,7 @@ struct ResizeAsOptions {
   Library library = Library::pillow;
   ResampleKernel kernel = ResampleKernel::bilinear;
   detail::TargetSize size = {};
+  enum class Ratio { given, squeezed, kept } ratio = Ratio::given;
 
   void declare(OptionList& options) {
     options.add(
@@ -156,6 +157,10 @@ struct ResizeAsOptions {
                 {"nearest", "bilinear", "bicubic", "area"});
     size.declare(options);
     options.add("sides", size.sides, "rounding of the longer side", {"cut", "nearest"});
+    options.add("ratio", ratio,
+                "ratio of height and width: as given; or the image's at that height, as lines of "
+                "text are resized: one that is wider than the width is squeezed to it, or kept",
+                {"given", "squeezed", "kept"});
   }
 };
 
@@ -172,6 +177,23 @@ KernelRule rule_of(const ResizeAsOptions& options) {
           .clamps = library == Library::opencv};
 }
 
+/// The size of a line of text: PaddleOCR's resize_norm_img.
+ImageSize line_size(const ImageSize& image, const ResizeAsOptions& options) {
+  const auto& [size, height, width, sides] = options.size;
+  const double exact = double(height) * (double(image.width) / double(image.height));
+  const auto least = std::max<std::int64_t>(1, std::int64_t(std::ceil(exact)));
+  if (least <= width) return {height, least};
+  if (options.ratio == ResizeAsOptions::Ratio::squeezed) return {height, width};
+  constexpr std::int64_t kMostWidth = 65536;
+  if (least > kMostWidth) {
+    throw ShapeError(
+        fmt::format("an image of {} x {} would be {} wide at a height of {}, expected "
+                    "up to {}; use ratio=squeezed",
+                    image.height, image.width, least, height, kMostWidth));
+  }
+  return {height, std::int64_t(exact)};
+}
+
 /// Resizes an image by another library's rule, within one of 255 of its pixels.
 class ResizeAsStep final : public SampleStep {
  public:
@@ -179,15 +201,24 @@ class ResizeAsStep final : public SampleStep {
   explicit ResizeAsStep(const ResizeAsOptions& options)
       : options_(options), rule_(rule_of(options)) {
     options.size.expect_one("resize_as");
+    if (options.ratio != Options::Ratio::given && options.size.size > 0) {
+      throw ValueError("step resize_as: the ratio needs height and width, not size");
+    }
     if (options.kernel == ResampleKernel::area && options.library != Options::Library::opencv) {
       throw ValueError("step resize_as: the kernel area is OpenCV's; say library=opencv");
     }
   }
 
-  TensorDesc describe(const TensorDesc& in) const override { return options_.size.describe(in); }
+  TensorDesc describe(const TensorDesc& in) const override {
+    TensorDesc out = options_.size.describe(in);
+    if (options_.ratio != Options::Ratio::given) out.shape[1] = kUnknownDim;
+    return out;
+  }
   void run(StepRun& run) const override {
     const SampleView& image = run.input();
-    const ImageSize size = options_.size.of({image.sizes[0], image.sizes[1]});
+    const ImageSize given{image.sizes[0], image.sizes[1]};
+    const ImageSize size = options_.ratio == Options::Ratio::given ? options_.size.of(given)
+                                                                   : line_size(given, options_);
     const bool grows = size.height > image.sizes[0] || size.width > image.sizes[1];
     if (grows && options_.kernel == ResampleKernel::area) {
       throw ShapeError(

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/pipeline/characters.hpp"
+
+#include <algorithm>
+
+#include "core/errors/utf8.hpp"
+
+namespace d5::detail {
+
+std::vector<std::string_view> characters_of(std::string_view text) {
+  std::vector<std::string_view> characters;
+  while (!text.empty()) {
+    const std::size_t length = std::max<std::size_t>(1, first_character(text).length);
+    characters.push_back(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  return characters;
+}
+
+}  // namespace d5::detail
