@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ class EvaluatedModel {
   void expect_openable();
   /// A sample as the pipeline prepares it, so often: it has the sizes that the network leaves open.
   [[nodiscard]] ValueMap warm_up_inputs(std::int64_t batch);
+  /// The predictor, which gets numbers of a whole batch as its network takes them.
+  [[nodiscard]] std::shared_ptr<Predictor> fed_scalars(std::shared_ptr<Predictor> predictor) const;
 
   const FixedEvaluation& evaluation_;
   const FoundManifest<ModelManifest>& model_;
@@ -60,6 +63,7 @@ class EvaluatedModel {
   std::unique_ptr<ModelPipeline> pipeline_;
   std::shared_ptr<Predictor> predictor_;
   bool agrees_ = false;
+  std::set<std::string> scalars_;  ///< `scalar_inputs` of the network
   std::int64_t batch_ = 0;
   std::optional<ColdStart> cold_start_;
 };

@@ -26,9 +26,11 @@ void expect_type(const std::string& who, const std::string& told, const onnx::Ty
       fmt::format("{} is {} in the manifest, but {} in the network", who, told, to_string(type)));
 }
 
-/// Compares sizes after the batch; 0 in the manifest, and an open size in the network, match any.
+/// Compares sizes after the batch; 0 in the manifest, and an open size in the network, match any. A
+/// number of each sample may be one number of the whole batch in the network (`ScalarInputs`).
 bool shapes_agree(const std::vector<std::int64_t>& told, const onnx::Type& type) {
   if (!type.has_shape) return true;
+  if (type.dims.empty()) return told.empty();
   if (type.dims.size() != told.size() + 1) return false;
   for (std::size_t i = 0; i < told.size(); ++i) {
     const auto* size = std::get_if<std::int64_t>(&type.dims[i + 1]);
