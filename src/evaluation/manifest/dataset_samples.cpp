@@ -4,16 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <numeric>
 
-#include "core/files/cache_folder.hpp"
+#include "core/files/files_read.hpp"
 #include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/level2_training/data/subset.hpp"
 #include "evaluation/manifest/held_samples.hpp"
+#include "evaluation/manifest/manifest_paths.hpp"
 
 namespace d5 {
 namespace {
@@ -33,6 +33,9 @@ class ManifestSamples final : public Dataset {
     return fmt::format("{} files of {}", size(), manifest_.reference());
   }
   [[nodiscard]] std::vector<Artefact> artefacts() const override {
+    for (const SampleFile& sample : manifest_.samples) {
+      detail::FilesRead::note((folder_ / sample.file).string());
+    }
     return {{.name = manifest_.name, .version = manifest_.version, .sha256 = digest_of(manifest_)}};
   }
   [[nodiscard]] std::int64_t size() const override {
@@ -78,23 +81,23 @@ class ManifestSamples final : public Dataset {
   std::vector<Field> fields_;
 };
 
+/// The first place that has the first sample, or else the first that is a folder: what is missing
+/// in it is a fault of its sample.
 fs::path sample_folder(const DatasetManifest& manifest) {
-  std::vector<fs::path> places;
-  if (const char* data = std::getenv("D5_DATA_DIR"))
-    places.push_back(fs::path(data) / manifest.folder);
-  if (const fs::path cache = detail::user_cache(); !cache.empty()) {
-    places.push_back(cache / "data" / manifest.folder);
+  const auto places = detail::places_of(manifest.folder, manifest.beside);
+  std::error_code unreadable;
+  for (const std::string& place : places) {
+    if (fs::exists(fs::path(place) / manifest.samples.front().file, unreadable)) return place;
   }
   std::string searched;
-  for (const fs::path& place : places) {
-    std::error_code absent;
-    if (fs::is_directory(place, absent)) return place;
-    searched += (searched.empty() ? "" : " and ") + printable(place.string());
+  for (const std::string& place : places) {
+    if (fs::is_directory(place, unreadable)) return place;
+    searched += fmt::format("{}'{}'", searched.empty() ? "" : ", ", printable(place));
   }
   throw NotFound(
-      fmt::format("the files of data set {} are not in {}; set D5_DATA_DIR to the folder "
-                  "that has '{}'",
-                  manifest.reference(), searched, printable(manifest.folder)));
+      fmt::format("data set {}: its folder '{}' is missing; searched: {}; put it beside the "
+                  "manifest, or set D5_DATA_DIR to the folder above it",
+                  manifest.reference(), printable(manifest.folder), searched));
 }
 
 std::shared_ptr<const Dataset> all_samples(const DatasetManifest& manifest,
@@ -102,7 +105,7 @@ std::shared_ptr<const Dataset> all_samples(const DatasetManifest& manifest,
   if (manifest.reader.empty()) {
     return std::make_shared<ManifestSamples>(manifest, sample_folder(manifest));
   }
-  const EntryChoice& reader = manifest.reader.front();
+  const EntryChoice reader = detail::located_reader(manifest);
   const auto held = detail::held_samples(reader);
   const DatasetPair pair = held ? *held : open_dataset(reader.name, reader.settings, interrupt);
   auto part = manifest.part == "train" ? pair.train : pair.test;

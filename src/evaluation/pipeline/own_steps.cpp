@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/entries/path_option.hpp"
 #include "core/tensor/shape_text.hpp"
 #include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
@@ -27,7 +28,8 @@ struct PythonStepOptions {
   std::string function, type, shape;
   double seconds = 60;
   void declare(OptionList& options) {
-    options.add("function", function, "FILE.py::NAME, which takes a numpy array and returns one");
+    options.add("function", function, "FILE.py::NAME, which takes a numpy array and returns one",
+                detail::function_text());
     options.add("type", type, "element type of the result; empty: that of the argument");
     options.add("shape", shape,
                 "shape of the result, such as 3x224x224; ? stands for any size; empty: that of the "

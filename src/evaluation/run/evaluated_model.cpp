@@ -15,6 +15,9 @@
 #include "d5/evaluation/manifest/semantic_version.hpp"
 #include "d5/evaluation/run/model_assets.hpp"
 #include "d5/level1_network/source/model_source.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
+#include "evaluation/manifest/manifest_paths.hpp"
+#include "evaluation/run/scalar_inputs.hpp"
 
 namespace d5::detail {
 namespace {
@@ -22,13 +25,14 @@ namespace {
 /// Throws: ValueError for a plug-in that differs; Unsupported for an unsupported version.
 void expect_told(const FrameworkManifest& told) {
   if (!told.plugin.empty()) {
-    const std::string digest = sha256(read_file(told.plugin));
+    const std::string plugin = located(told.plugin, told.beside, told.reference() + ": plugin");
+    const std::string digest = sha256(read_file(plugin));
     if (!told.plugin_sha256.empty() && digest != told.plugin_sha256) {
       throw ValueError(fmt::format("{}: plug-in '{}' has SHA-256 {}, but the manifest has {}",
-                                   told.reference(), printable(told.plugin), digest,
+                                   told.reference(), printable(plugin), digest,
                                    told.plugin_sha256));
     }
-    (void)framework(told.plugin);
+    (void)framework(plugin);
   }
   if (told.requires_version.empty()) return;
   const std::string version = predictor_version(told.word);
@@ -55,7 +59,11 @@ const ModelAssets& EvaluatedModel::assets() {
 
 void EvaluatedModel::expect_openable() {
   (void)assets();
-  if (!agrees_) expect_agreement(model_.manifest, open_model(assets_->network));
+  if (!agrees_) {
+    const Network network = open_model(assets_->network);
+    expect_agreement(model_.manifest, network);
+    scalars_ = scalar_inputs(network);
+  }
   agrees_ = true;
   if (framework_.told) expect_told(framework_.told->manifest);
   expect_framework(model_.manifest, word());
@@ -65,7 +73,11 @@ ModelPipeline& EvaluatedModel::pipeline() {
   if (pipeline_) return *pipeline_;
   std::vector<PipelineInput> inputs;
   for (const ModelInput& input : model_.manifest.inputs) {
-    inputs.push_back({.name = input.name, .field = input.field, .steps = input.steps});
+    PipelineInput& one = inputs.emplace_back(
+        PipelineInput{.name = input.name, .field = input.field, .steps = input.steps});
+    for (EntryChoice& step : one.steps) {
+      step = located(step, sample_steps().at(step.name).options(), model_.manifest.beside);
+    }
   }
   auto samples = open_samples(dataset_.manifest, evaluation_.manifest.split, interrupt_);
   pipeline_ = std::make_unique<ModelPipeline>(std::move(samples), std::move(inputs),
@@ -80,7 +92,8 @@ ValueMap EvaluatedModel::warm_up_inputs(std::int64_t batch) {
     PipelineItem item{.sample = sample};
     item.attempt([&] { pipeline().prepare(item); });
     if (item.fault.empty()) {
-      return ModelPipeline::batch(std::vector<PipelineItem*>(std::size_t(batch), &item));
+      return with_scalars(
+          ModelPipeline::batch(std::vector<PipelineItem*>(std::size_t(batch), &item)), scalars_);
     }
   }
   return {};
@@ -91,11 +104,12 @@ std::shared_ptr<Predictor> EvaluatedModel::predictor(std::int64_t batch) {
   if (!predictor_ || batch != batch_) {
     predictor_.reset();  // frees its memory before the next one opens
     ColdStart cold_start;
-    predictor_ = open_predictor(word(), *assets_,
-                                {.threads = static_cast<int>(evaluation_.manifest.threads),
-                                 .largest_batch = batch,
-                                 .warm_up_inputs = warm_up_inputs(batch)},
-                                &cold_start);
+    predictor_ =
+        fed_scalars(open_predictor(word(), *assets_,
+                                   {.threads = static_cast<int>(evaluation_.manifest.threads),
+                                    .largest_batch = batch,
+                                    .warm_up_inputs = warm_up_inputs(batch)},
+                                   &cold_start));
     cold_start_ = cold_start;
     batch_ = batch;
   }
@@ -105,11 +119,16 @@ std::shared_ptr<Predictor> EvaluatedModel::predictor(std::int64_t batch) {
 std::shared_ptr<Predictor> EvaluatedModel::open_beside(std::int64_t batch) {
   expect_openable();
   ColdStart cold_start;
-  auto predictor = open_predictor(word(), *assets_,
-                                  {.largest_batch = batch, .warm_up_inputs = warm_up_inputs(batch)},
-                                  &cold_start);
+  auto predictor = fed_scalars(open_predictor(
+      word(), *assets_, {.largest_batch = batch, .warm_up_inputs = warm_up_inputs(batch)},
+      &cold_start));
   if (!cold_start_) cold_start_ = cold_start;
   return predictor;
+}
+
+std::shared_ptr<Predictor> EvaluatedModel::fed_scalars(std::shared_ptr<Predictor> predictor) const {
+  if (scalars_.empty()) return predictor;
+  return std::make_shared<ScalarInputs>(std::move(predictor), scalars_);
 }
 
 std::optional<ColdStart> EvaluatedModel::take_cold_start() {
