@@ -11,12 +11,12 @@ using Catch::Contains;
 using d5::testing::run_d5;
 using d5::testing::ToyEvaluation;
 
-TEST_CASE("a database that is full leaves the results file whole, and a full disk the database") {
+TEST_CASE("a results file on a full disk leaves the database whole") {
   const ToyEvaluation toy;
   const std::string what = "eval run " + toy.model() +
                            " --framework null:output=means:classes=3 --no-accuracy --scenario "
-                           "batched --batch 1,2,3 --queries 20000 --isolate 0 ";
-  const std::string out = toy / "r.json", address = toy / "x.db";
+                           "batched --batch 1,2,3 --queries 50 --isolate 0 ";
+  const std::string address = toy / "x.db";
   const auto full = run_d5(what + "--out /dev/full --database " + address);
   CHECK(full.status == 2);
   CHECK_THAT(full.err, Contains("/dev/full") && Contains("kept as run"));
@@ -26,19 +26,6 @@ TEST_CASE("a database that is full leaves the results file whole, and a full dis
     REQUIRE(runs.size() == 1);
     CHECK(database->pieces(runs[0].id).size() == 6);  // queries and records of three cells
   }
-  // Files of 500 kB at most: the tables fit, and the queries do not.
-  const auto limited = run_d5(what + "--out " + out + " --database " + (toy / "y.db"),
-                              "sh -c 'trap \"\" XFSZ; ulimit -f 1000; exec \"$@\"' sh");
-  INFO(limited.err);
-  CHECK(limited.status == 2);
-  CHECK_THAT(limited.err, Contains("not whole in the database"));
-  int failed = 0, throughputs = 0;
-  for (const auto& record : d5::read_results(out).measurements) {
-    failed += record.status == d5::Status::failed ? 1 : 0;
-    throughputs += record.metric == "throughput" ? 1 : 0;
-  }
-  CHECK(failed == 0);
-  CHECK(throughputs == 3);
 }
 
 TEST_CASE("an evaluation goes to the database that D5_DATABASE names, as its readers look there") {

@@ -138,7 +138,7 @@ TEST_CASE("find-peak says how long it may take, and keeps what it decided when i
   const auto limited =
       run_d5("eval find-peak " + toy.model() +
              " --framework null:output=means:classes=3 --slo 'p50<=5s' --scenario "
-             "constant --queries 20 --seconds 1 --first-rate 100 --most-seconds 1.5");
+             "constant --queries 20 --seconds 1 --first-rate 100 --most-seconds 1.5 --format csv");
   CHECK_THAT(limited.err, Contains("at most 2 s of queries"));
   CHECK_THAT(limited.out, Contains("time of 1.5 s is over"));
 }
