@@ -53,7 +53,7 @@ class FullSink final : public EvaluationSink {
 
 }  // namespace
 
-TEST_CASE("a database that is full costs no measurement, and is told once at the end") {
+TEST_CASE("a database that is full costs no measurement, and is reported once at the end") {
   const testing::ToyEvaluation toy;
   const FixedEvaluation evaluation = four_cells(toy);
   const double isolated = GENERATE(0.0, 60.0);

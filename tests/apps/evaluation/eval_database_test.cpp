@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where d5 eval keeps results: its file and its database, each by itself.
+// Results of d5 eval in its file and in its database, each by itself.
 #include <string>
 
 #include "d5/core/results/results.hpp"
