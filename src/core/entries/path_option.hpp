@@ -7,8 +7,8 @@
 
 namespace d5::detail {
 
-/// An option that is a path of this machine. A manifest's relative path leads to its own folder
-/// first, so whoever reads a manifest must know which settings are paths.
+/// An option that is a path of this machine. Settings of a manifest that are paths begin beside it,
+/// which its reader sees by this mark.
 inline OptionText path_text() { return {.placeholder = "PATH"}; }
 /// The same for "FILE.py::NAME", whose file is a path.
 inline OptionText function_text() { return {.placeholder = "PATH::NAME"}; }

@@ -11,7 +11,7 @@
 
 namespace d5::detail {
 
-/// Where a path of a manifest may lead, in the order in which it is searched: beside the manifest,
+/// Places to which a path of a manifest may lead, in the order of the search: beside the manifest,
 /// in $D5_DATA_DIR, in the cache's data. `beside` is `ManifestIdentity::beside`. An absolute path
 /// leads to itself.
 [[nodiscard]] std::vector<std::string> places_of(const std::string& path,
