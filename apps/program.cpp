@@ -196,8 +196,9 @@ int Program::parse_and_run(int argc, char** argv) {
   }
   const CLI::App& command = deepest(app_);
   check_usage(command);
-  const int status = run_kept_if(
-      [&] { return own_traces_.contains(&command) ? chosen_() : run_traced_if(command, chosen_); });
+  const int status = run_kept_if(command, [&] {
+    return own_traces_.contains(&command) ? chosen_() : run_traced_if(command, chosen_);
+  });
   return interrupted() ? interrupted_status() : status;
 }
 

@@ -85,7 +85,12 @@ int publish(std::vector<Measurement> measurements, const OutputOptions& options,
             const TextForPeople& text) {
   const Results results{environment(), std::move(measurements)};
   if (!options.out.empty()) {  // first: the terminal may be closed
-    write_results(results, options.out);
+    try {
+      write_results(results, options.out);
+    } catch (const IoError&) {
+      keep_unwritten(results, options);
+      throw;
+    }
     say_written(options);
   }
   if (text && options.pivot.empty() && is_for_people(options.format)) {

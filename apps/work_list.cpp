@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/kept_results.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
@@ -95,10 +96,10 @@ void print_pieces(const std::vector<Results>& pieces, const OutputOptions& outpu
 
 int run_list(const std::vector<WorkPiece>& pieces, const ListOptions& options,
              const OutputOptions& output) {
-  if (options.resume && output.out.empty()) {
+  if (options.resume && (output.out.empty() || is_only_kept(output.out))) {
     throw ValueError("--resume needs --out FILE.json, whose results it continues");
   }
-  if ((options.list || options.dry_run) && !output.out.empty()) {
+  if ((options.list || options.dry_run) && !output.out.empty() && !is_only_kept(output.out)) {
     throw ValueError("--list and --dry-run measure nothing, so there is nothing for --out");
   }
   const auto chosen = options.filter.empty() ? pieces : matching(pieces, options.filter);
@@ -111,18 +112,23 @@ int run_list(const std::vector<WorkPiece>& pieces, const ListOptions& options,
   using enum WorkRows::Blocks;
   WorkRows rows(chosen, output, options.summary ? apart : together);
   const auto show = [&](const std::vector<Measurement>& records) { rows.add(records); };
-  const WorkDone done = options.dry_run ? plan_work(chosen, show)
-                                        : run_work(chosen, {.what = words_of(*options.command),
-                                                            .how = how(*options.command),
-                                                            .out = output.out,
-                                                            .resume = options.resume,
-                                                            .interrupt = ctrl_c(),
-                                                            .on_records = show});
+  const WorkDone done = options.dry_run
+                            ? plan_work(chosen, show)
+                            : run_work(chosen, {.what = words_of(*options.command),
+                                                .how = how(*options.command),
+                                                .out = output.out,
+                                                .resume = options.resume,
+                                                .is_kept_elsewhere = options.is_kept_elsewhere,
+                                                .interrupt = ctrl_c(),
+                                                .on_records = show});
   if (done.was_done) say_nothing_is_left(output);
   if (done.written) say_written(output);
   rows.end(done.results);
   if (options.summary) print_summary(options.summary, done.results, output);
-  if (done.unwritten) std::rethrow_exception(done.unwritten);
+  if (done.unwritten) {
+    if (!options.is_kept_elsewhere) keep_unwritten(done.results, output);
+    std::rethrow_exception(done.unwritten);
+  }
   if (!done.whole && chosen.size() > 1 && interrupted()) say_how_to_go_on(output);
   if (done.bad_input) return kBadUsage;
   return exit_status(done.results.measurements, output.if_unsupported);

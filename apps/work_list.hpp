@@ -13,10 +13,11 @@ namespace d5::app {
 
 /// Options for many cases or models at once. The same in all commands that take several.
 struct ListOptions {
-  bool list = false;     ///< print their names
-  bool dry_run = false;  ///< plan them
-  bool resume = false;   ///< continue from a journal
-  std::string filter;    ///< regular expression; empty: all
+  bool list = false;               ///< print their names
+  bool dry_run = false;            ///< plan them
+  bool resume = false;             ///< continue from a journal
+  bool is_kept_elsewhere = false;  ///< `WorkOptions::is_kept_elsewhere`
+  std::string filter;              ///< regular expression; empty: all
   const CLI::App* command = nullptr;
   /// A summary table over all pieces, for people, below the rows. With it each piece's rows are a
   /// block with the columns that it needs.

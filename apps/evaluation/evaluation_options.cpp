@@ -10,6 +10,7 @@
 
 #include "apps/declared_options.hpp"
 #include "apps/work_list.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/evaluation/analysis/analysis.hpp"
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
@@ -64,6 +65,18 @@ void add_code_option(CLI::App& command, bool& allow_code) {
         allow_own_steps();
       },
       "allow manifests to name functions of your own, which will run (steps called python)");
+}
+
+void add_currency_option(CLI::App& command, std::string& currency) {
+  const auto check = [](const std::string& word) {
+    const bool fits =
+        word.size() == 3 && std::ranges::all_of(word, [](char c) { return c >= 'A' && c <= 'Z'; });
+    return fits ? std::string()
+                : fmt::format("'{}', expected three letters such as USD", printable(word));
+  };
+  command.add_option("--currency", currency, "currency of the price, by ISO 4217; default: USD")
+      ->check(CLI::Validator(check, ""))
+      ->option_text("NAME");
 }
 
 void add_evaluation_options(CLI::App& command, EvaluationOptions& options) {

@@ -24,6 +24,8 @@ void add_evaluation_options(CLI::App& command, EvaluationOptions& options);
 void apply_predictors(RunOptions& run);
 /// `--allow-code`: manifests may name the user's own code.
 void add_code_option(CLI::App& command, bool& allow_code);
+/// `--currency`: that of a price. Checks that it has three letters.
+void add_currency_option(CLI::App& command, std::string& currency);
 /// All values of the manifest's fields on the command line.
 [[nodiscard]] Settings changes_of(const EvaluationOptions& options, const RunOptions& run);
 /// The named evaluation with these values set. Throws: NotFound, FormatError, ValueError.

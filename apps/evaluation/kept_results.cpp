@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -41,7 +42,7 @@ class ScratchFolder {
 /// State of the one command that a process runs.
 struct Keeping {
   std::string address;
-  OutputOptions* options = nullptr;  ///< options of the command that was given an address
+  std::map<const CLI::App*, OutputOptions*> options;  ///< options of the commands that may keep
   std::unique_ptr<EvaluationDatabase> database;
   std::string only_kept;  ///< results file for the database alone, without `--out`
 };
@@ -56,16 +57,28 @@ bool is_first_rank() {
   return !rank || std::string_view(rank) == "0";
 }
 
+void say_kept(const std::string& id, const OutputOptions& options) {
+  if (!options.quiet) say(fmt::format("kept as run {}", id.substr(0, 8)));
+}
+
+/// Whether it is one of `d5 eval`, which share a database by $D5_DATABASE.
+bool is_of_eval(const CLI::App& command) {
+  return command.get_parent() && command.get_parent()->get_name() == "eval";
+}
+
 }  // namespace
 
 void add_keeping_option(CLI::App& command, OutputOptions& options) {
   command
       .add_option("--database", keeping().address,
-                  "also store the results in this database: a file, or postgresql://... ('d5 eval "
-                  "history')")
-      ->each([&options](const std::string&) { keeping().options = &options; })
+                  is_of_eval(command)
+                      ? "also store the results in this database: a file, or postgresql://...; by "
+                        "default $D5_DATABASE, if it is set ('d5 eval history')"
+                      : "also store the results in this database: a file, or postgresql://... "
+                        "('d5 eval history')")
       ->option_text("ADDRESS")
       ->group("Common options");
+  keeping().options[&command] = &options;
 }
 
 std::unique_ptr<EvaluationDatabase> take_database() { return std::move(keeping().database); }
@@ -85,20 +98,27 @@ void expect_no_database(const std::string& file) {
 
 bool is_only_kept(const std::string& file) { return !file.empty() && file == keeping().only_kept; }
 
-int run_kept_if(const std::function<int()>& run) {
+int run_kept_if(const CLI::App& command, const std::function<int()>& run) {
   Keeping& here = keeping();
-  if (here.address.empty() || !is_first_rank()) return run();
+  const auto keeps = here.options.find(&command);
+  if (keeps == here.options.end() || !is_first_rank()) return run();
+  if (here.address.empty() && is_of_eval(command)) here.address = named_database();
+  if (here.address.empty()) return run();
   here.database = EvaluationDatabase::open(here.address);
-  OutputOptions& options = *here.options;
+  OutputOptions& options = *keeps->second;
   std::optional<ScratchFolder> folder;
   if (options.out.empty()) options.out = here.only_kept = folder.emplace().file();
   const int status = run();
   const auto database = std::move(here.database);  // null if the command took it
   std::error_code ignored;
   if (!database || !std::filesystem::exists(options.out, ignored)) return status;
-  const std::string id = database->add(read_results(options.out));
-  if (!options.quiet) say(fmt::format("kept as run {}", id.substr(0, 8)));
+  say_kept(database->add(read_results(options.out)), options);
   return status;
+}
+
+void keep_unwritten(const Results& results, const OutputOptions& options) {
+  const auto database = std::move(keeping().database);
+  if (database) say_kept(database->add(results), options);
 }
 
 }  // namespace d5::app

@@ -13,13 +13,14 @@ namespace {
 using Limits = std::map<std::string, std::string>;
 
 ChoiceOptions wishes_of(const Limits& limits, const std::string& minimise,
-                        const std::string& maximise, double price) {
+                        const std::string& maximise, double price, const std::string& currency) {
   if (minimise.empty() == maximise.empty()) {
     throw ValueError(
         "d5.choose: name an objective: minimise=\"cost\", or maximise=\"throughput\", ...");
   }
   ChoiceOptions wishes;
   wishes.price_per_hour = price;
+  wishes.currency = currency;
   wishes.objective = maximise.empty() ? minimise : maximise;
   wishes.wish = maximise.empty() ? ChoiceOptions::Wish::minimise : ChoiceOptions::Wish::maximise;
   for (const auto& [number, words] : limits) {
@@ -44,8 +45,9 @@ RowDicts rows_of_candidates(const std::vector<Candidate>& candidates) {
 
 std::pair<TextTable, RowDicts> choose_among(const std::vector<Path>& files, const Limits& limits,
                                             const std::string& minimise,
-                                            const std::string& maximise, double price) {
-  const ChoiceOptions wishes = wishes_of(limits, minimise, maximise, price);
+                                            const std::string& maximise, double price,
+                                            const std::string& currency) {
+  const ChoiceOptions wishes = wishes_of(limits, minimise, maximise, price, currency);
   std::vector<std::string> paths;
   for (const Path& file : files) paths.push_back(file.string());
   const auto runs = read_runs(paths);
@@ -62,10 +64,11 @@ void bind_choice(py::module_& m) {
         "Names of the numbers that d5.choose can limit and optimise.");
   m.def("choose", &choose_among, py::arg("files"), py::arg("limits") = Limits(), py::kw_only(),
         py::arg("minimise") = "", py::arg("maximise") = "", py::arg("price") = 0.0,
+        py::arg("currency") = ChoiceOptions().currency,
         "Chooses the best model, framework and batch of results files within limits. Returns a "
         "table, and a dict for each candidate (will_do, why_not, doubt, value), the best first. "
         "`limits` are by d5.choice_numbers(): {\"accuracy\": \">=0.75\", \"p99\": \"<=50ms\"}; "
-        "`price` of an hour, for cost: `d5 eval choose`.");
+        "`price` of an hour, for the cost of a million predictions: `d5 eval choose`.");
 }
 
 }  // namespace d5::python

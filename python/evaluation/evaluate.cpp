@@ -77,6 +77,10 @@ std::vector<LintFault> lint(const std::variant<Values, Path>& what, bool fetched
                                          fetched ? ManifestOrigin::fetched : ManifestOrigin::own)) {
     faults.emplace_back(fault.line, fault.column, fault.what);
   }
+  if (!path || fetched || !faults.empty()) return faults;
+  for (const auto& fault : missing_files(text, path->string())) {
+    faults.emplace_back(fault.line, fault.column, fault.what);
+  }
   return faults;
 }
 

@@ -96,6 +96,7 @@ void bind_find_peak(py::module_& m) {
   py::class_<Peak>(m, "Peak", "The highest rate of queries that meets a latency objective.")
       .def_readonly("rate", &Peak::rate, "Highest rate that held, in queries/s; 0 if none did.")
       .def_readonly("missed", &Peak::missed, "Lowest rate above it that missed.")
+      .def_readonly("cut", &Peak::cut, "Why the search ended early; empty if it did not.")
       .def("steps", &steps_of_peak,
            "A dict per run, in order: rate, queries, latency (s) of the percentile with its "
            "interval, verdict (holds, misses, undecided), reason.")

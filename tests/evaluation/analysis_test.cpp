@@ -163,7 +163,11 @@ TEST_CASE("a run that did not pass is not on the front, and beats nothing there"
 TEST_CASE("a million predictions cost the hours that they take") {
   // 100 samples/s: 10,000 s, 2.7778 hours.
   const auto result = analyse("cost", {sample_run(kThreeCells)}, {{"price", 0.36}});
-  CHECK(cell_of(result.table, 0, "cost of a million") == "1.00");
+  CHECK(cell_of(result.table, 0, "cost of a million predictions") == "1.00 USD");
+  const auto euros =
+      analyse("cost", {sample_run(kThreeCells)}, {{"price", 360}, {"currency", "EUR"}});
+  CHECK(cell_of(euros.table, 0, "cost of a million predictions") == "1000 EUR");  // no kEUR
+  CHECK(euros.plots.at(0).x.unit == "EUR");
   CHECK(analyse("cost", {sample_run(kThreeCells)}).table.size() == 0);  // nobody knows the price
 }
 
@@ -189,7 +193,7 @@ TEST_CASE("a summary has a line a cell, with LoadGen's verdict and why it is inv
   CHECK(cell_of(summary, 1, "throughput") == "300 sample/s");
   CHECK(cell_of(summary, 0, "verdict") == "VALID");
   CHECK(cell_of(summary, 2, "verdict") == "INVALID: too late; too few");
-  CHECK(cell_of(summary, 2, "for a million") == "5.56 h");
+  CHECK(cell_of(summary, 2, "for a million predictions") == "5.56 h");
 }
 
 TEST_CASE("layers are sorted by their time, alone and by type, and stand below the roof") {
@@ -322,6 +326,13 @@ TEST_CASE("what will do comes first, the cheapest in front, and the others say w
   CHECK(accurate[0].name == "reference batch 1");
   CHECK_THAT(accurate[0].doubt, Contains("accuracy >= 0.901"));
   CHECK_THROWS_AS(choose(cells, {.objective = "beauty"}), NotFound);
+  const std::string table = choice_table(candidates, wishes).to_text(Format::csv);
+  CHECK_THAT(table, Contains("cost of a million predictions") && Contains("1.00 USD"));
+  const auto dear = choose(cells, {.requirements = {requirement_of("cost", "<=0.5")},
+                                   .objective = "p99",
+                                   .price_per_hour = 0.36,
+                                   .currency = "CHF"});
+  CHECK_THAT(dear.back().why_not, Contains("cost <= 0.500 CHF: it is "));
   const auto unpriced = choose(cells, {.objective = "cost"});
   CHECK_THAT(unpriced[0].why_not, Contains("price gives"));
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/scenario/find_peak.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <stop_token>
+#include <vector>
 
 #include "d5/core/errors/error.hpp"
 #include "d5/core/tensor/random.hpp"
@@ -100,6 +103,89 @@ TEST_CASE("a run that is mistrusted decides, and its doubt stays with the step")
   REQUIRE(peak.steps.size() == 2);
   CHECK(peak.steps[0].doubt.empty());
   CHECK(peak.steps[1].doubt == "latency had not settled");
+}
+
+namespace {
+
+/// Answers of the latency at all rates, in s; a rate above `most` is undecided.
+ScenarioResult answers(double rate, double most, const ScenarioOptions& run) {
+  ScenarioResult result;
+  for (std::int64_t i = 0; i < run.least_queries; ++i) {
+    const bool late = rate > most && i % 100 == 0;  // 1% of them: what p99 turns on
+    const std::int64_t latency = late ? 2'000'000'000 : 1'000'000;
+    result.queries.push_back({.id = i, .scheduled = i, .issued = i, .ended = i + latency});
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a search asks no longer, and at no more rates, than it says first") {
+  const double most = GENERATE(0.01, 0.3, 5.0, 100.0, 1e9);
+  PeakOptions options{.run = {.least_seconds = 2, .latency_seconds = 1},
+                      .first_rate = 8,
+                      .highest_rate = 500,
+                      .lowest_rate = 0.25};
+  const PeakBound bound = peak_bound(options);
+  double seconds = 0;
+  int runs = 0;
+  std::vector<double> rates;
+  PeakBound left = bound;
+  options.on_asked = [&](const PeakAsked& asked) {
+    CHECK(asked.left.rates <= left.rates);
+    CHECK(asked.left.runs < left.runs);
+    CHECK(asked.left.seconds + asked.seconds <= left.seconds * (1 + 1e-9));
+    left = asked.left;
+  };
+  const Peak peak = find_peak(
+      [&](double rate, const ScenarioOptions& run) {
+        if (rates.empty() || rates.back() != rate) rates.push_back(rate);
+        ++runs;
+        seconds += std::min(run.most_seconds,
+                            std::max(run.least_seconds, double(run.least_queries) / rate));
+        return answers(rate, most, run);
+      },
+      options);
+  CAPTURE(most, peak.rate, peak.missed, bound.rates, bound.runs, bound.seconds);
+  CHECK(int(rates.size()) <= bound.rates);
+  CHECK(runs <= bound.runs);
+  CHECK(seconds <= bound.seconds);
+  CHECK(bound.runs == 3 * bound.rates);
+  CHECK(peak.cut.empty());
+}
+
+TEST_CASE("an interrupted search has what it decided") {
+  std::stop_source stop;
+  int heard = 0;
+  const Peak peak = find_peak(
+      [&](double rate, const ScenarioOptions& run) {
+        if (rate == 80) stop.request_stop();
+        run.interrupt.check("scenario");
+        return answers(rate, 1e9, run);
+      },
+      {.run = {.latency_seconds = 1, .interrupt = {.token = stop.get_token()}},
+       .first_rate = 10,
+       .on_step = [&](const PeakStep& step) {
+         ++heard;
+         CHECK(step.verdict == PeakStep::Verdict::holds);
+       }});
+  CHECK(peak.cut == "interrupted");
+  CHECK(peak.rate == 40);
+  CHECK(peak.steps.size() == 3);
+  CHECK(heard == 3);
+}
+
+TEST_CASE("a search ends at its time limit with what it decided") {
+  const PeakOptions options{.run = {.latency_seconds = 1}, .most_seconds = 0.05};
+  CHECK(peak_bound(options).seconds == 0.05);
+  const Peak peak = find_peak(
+      [&](double rate, const ScenarioOptions& run) {
+        while (rate > 20) run.interrupt.check("scenario");  // would go on for ever
+        return answers(rate, 1e9, run);
+      },
+      options);
+  CHECK_THAT(peak.cut, Catch::Contains("0.05 s is over"));
+  CHECK(peak.rate == 20);
 }
 
 TEST_CASE("a search without an objective, or with rates that do not ascend, is refused") {

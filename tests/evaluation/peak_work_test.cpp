@@ -2,6 +2,7 @@
 #include "d5/evaluation/run/peak_work.hpp"
 
 #include <catch2/catch.hpp>
+#include <stop_token>
 #include <string>
 
 #include "d5/core/errors/error.hpp"
@@ -50,6 +51,22 @@ TEST_CASE("a peak tells each rate that it tried, and an analysis draws them") {
   const auto analysed = analyses().at("peak").make()->analyse(runs);
   CHECK(analysed.plots.size() == 1);
   CHECK_THAT(analysed.table.to_text(Format::csv), Catch::Contains("holds"));
+
+  std::stop_source stop;
+  PeakWorkOptions cut = options;
+  cut.search.run.interrupt = {.token = stop.get_token()};
+  cut.on_step = [&](const std::string& piece, const PeakStep&) {
+    CHECK(piece == "toy@1.0.0-dev null:output=means:classes=3 constant batch 1");
+    stop.request_stop();
+  };
+  const WorkDone done =
+      run_work(peak_work(evaluation, cut), {.interrupt = {.token = stop.get_token()}});
+  CHECK_FALSE(done.whole);
+  REQUIRE(done.results.measurements.size() == 2);  // what was decided
+  CHECK(done.results.measurements[0].status == Status::mistrusted);
+  CHECK(done.results.measurements[0].samples == std::vector<double>{100});
+  CHECK_THAT(done.results.measurements[0].reason, Catch::Contains("interrupted"));
+  CHECK(condition_number(done.results.measurements[1], "rate") == 100);
 
   options.search.run.latency_seconds = 1e-9;  // nobody's
   options.search.lowest_rate = 40;

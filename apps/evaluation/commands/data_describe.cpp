@@ -10,12 +10,13 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kDataDescribeExamples =
-    R"(  d5 data describe $D5_DATA_DIR/flowers > flowers.yaml
+    R"(  d5 data describe flowers > flowers.yaml
                                   one sub-folder per class, whose name is the label
   d5 eval lint flowers.yaml
   d5 eval run mine.yaml --dataset flowers.yaml
 
-Fill in the task and the licence. The folder is searched in $D5_DATA_DIR, then in the cache's data.)";
+Fill in the task and the licence. A folder below the working directory is written relative to it, so
+keep the manifest there; any other that is not in $D5_DATA_DIR is written whole.)";
 
 struct DataDescribeOptions {
   std::string folder, name;

@@ -8,6 +8,7 @@
 
 #include "apps/evaluation/analysed_runs.hpp"
 #include "apps/evaluation/database_options.hpp"
+#include "apps/evaluation/evaluation_options.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
@@ -32,6 +33,7 @@ struct EvalChooseOptions : app::OutputOptions {
   std::vector<std::string> runs;
   std::map<std::string, std::string> limits;
   double price = 0;
+  std::string currency = ChoiceOptions().currency;
 };
 
 ChoiceOptions chosen_by(const EvalChooseOptions& options) {
@@ -39,7 +41,7 @@ ChoiceOptions chosen_by(const EvalChooseOptions& options) {
     throw ValueError(
         "eval choose: name an objective: --minimise cost, or --maximise throughput, ...");
   }
-  ChoiceOptions wishes{.price_per_hour = options.price};
+  ChoiceOptions wishes{.price_per_hour = options.price, .currency = options.currency};
   const bool smallest = options.maximise.empty();
   wishes.objective = smallest ? options.minimise : options.maximise;
   wishes.wish = smallest ? ChoiceOptions::Wish::minimise : ChoiceOptions::Wish::maximise;
@@ -80,9 +82,12 @@ void register_eval_choose(app::Program& program) {
       ->option_text("NUMBER");
   command.add_option("--maximise", options->maximise, "quantity to maximise: throughput, accuracy")
       ->option_text("NUMBER");
-  command.add_option("--price", options->price, "price of an hour of the machine, for cost")
+  command
+      .add_option("--price", options->price,
+                  "price of an hour of the machine, for the cost of a million predictions")
       ->transform(app::positive_number())
       ->option_text("MONEY");
+  app::add_currency_option(command, options->currency);
   app::add_database_option(command, options->database);
   app::add_format_options(command, *options);
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -9,10 +10,12 @@
 #include "apps/declared_options.hpp"
 #include "apps/evaluation/evaluation_options.hpp"
 #include "apps/program.hpp"
+#include "apps/say.hpp"
 #include "apps/work_list.hpp"
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/machine/threads.hpp"
+#include "d5/core/results/results.hpp"
 #include "d5/evaluation/run/peak_work.hpp"
 
 namespace d5::command {
@@ -26,7 +29,9 @@ constexpr const char* kFindPeakExamples =
   d5 report r.json --analysis peak              latency by rate: which rates held, which missed
 
 A rate holds if the upper end of the percentile's interval meets the objective, and the second half of
-the run alone does, too. The search doubles the rate until one misses, then bisects to --tolerance.)";
+the run alone does, too. The search doubles the rate until one misses, then bisects to --tolerance.
+It says first how long it may take. Ctrl-C and --most-seconds end it, and the rates that were tried are
+kept.)";
 
 struct FindPeakOptions : app::EvaluationOptions,
                          app::OutputOptions,
@@ -35,6 +40,31 @@ struct FindPeakOptions : app::EvaluationOptions,
   std::string objective;
   PeakOptions search;
 };
+
+const char* word_of(PeakStep::Verdict verdict) {
+  if (verdict == PeakStep::Verdict::holds) return "holds";
+  return verdict == PeakStep::Verdict::misses ? "misses" : "is undecided";
+}
+
+/// Says how long the search may take, before it begins.
+void say_bound(const PeakBound& bound, std::size_t searches) {
+  app::say(fmt::format("find-peak: at most {} rates in {} runs, at most {:.0f} s of queries{}",
+                       bound.rates, bound.runs, std::ceil(bound.seconds),
+                       searches > 1 ? fmt::format(", for each of {} searches", searches) : ""));
+}
+
+void say_asked(const std::string& piece, const PeakAsked& asked) {
+  app::say(fmt::format(
+      "{}: asks {} for {:.3g} s{}; then at most {} rates, {:.0f} s", printable(piece),
+      with_prefix(asked.rate, "query/s"), asked.seconds,
+      asked.again > 0 ? fmt::format(", longer, as run {} was undecided", asked.again) : "",
+      asked.left.rates, std::ceil(asked.left.seconds)));
+}
+
+void say_step(const std::string& piece, const PeakStep& step) {
+  app::say(fmt::format("{}: {} {}{}", printable(piece), with_prefix(step.rate, "query/s"),
+                       word_of(step.verdict), step.reason.empty() ? "" : ": " + step.reason));
+}
 
 int run_find_peak(FindPeakOptions options) {
   app::apply_predictors(options);
@@ -57,6 +87,12 @@ int run_find_peak(FindPeakOptions options) {
   how.search.run.percentile = objective.percentile;
   how.search.run.latency_seconds = objective.seconds;
   how.search.run.interrupt = app::ctrl_c();
+  if (!options.quiet && !options.list && !options.dry_run) {
+    how.on_asked = say_asked;
+    how.on_step = say_step;
+    say_bound(peak_bound(evaluation, how),
+              evaluation.models.size() * evaluation.frameworks.size() * manifest.batches.size());
+  }
   return app::run_list(peak_work(evaluation, how), options, options);
 }
 

@@ -29,8 +29,12 @@ struct EvalLintOptions : app::OutputOptions {
 std::vector<std::string> faults_of(const std::string& file, ManifestOrigin origin) {
   std::vector<std::string> faults;
   try {
-    for (const auto& fault : lint_manifest(detail::read_manifest_file(file), file, origin)) {
+    const std::string text = detail::read_manifest_file(file);
+    for (const auto& fault : lint_manifest(text, file, origin)) {
       faults.push_back(to_string(fault, file));
+    }
+    if (faults.empty() && origin == ManifestOrigin::own) {
+      for (const auto& fault : missing_files(text, file)) faults.push_back(to_string(fault, file));
     }
   } catch (const FormatError& error) {
     faults.emplace_back(error.what());

@@ -48,6 +48,7 @@ struct EvalRunOptions : app::EvaluationOptions,
   app::ServerChoice where;
   bool steps = false;
   double price = 0;
+  std::string currency = EvaluateOptions().currency;
   Isolation isolation{.most_seconds = 3600};
 };
 
@@ -84,9 +85,9 @@ std::string line_of(const EvalRunOptions& options, const EvaluateOptions& how) {
   return line.append(how.command_options).text();
 }
 
-/// Keeps all queries, answers and traces in the database that `--database` names.
+/// Keeps all queries, answers and traces in the database of `--database` or $D5_DATABASE.
 struct Kept {
-  std::unique_ptr<EvaluationDatabase> database;  ///< null without `--database`
+  std::unique_ptr<EvaluationDatabase> database;  ///< null without an address
   std::optional<RunSink> run;
 };
 
@@ -116,6 +117,21 @@ void expect_names(const EvaluationManifest& evaluation, const std::string& serve
   }
 }
 
+/// Ends the run in the database. False if that is not whole.
+bool end(Kept& kept, const EvalRunOptions& options) {
+  if (!kept.run) return true;
+  try {
+    kept.run->end();
+  } catch (const IoError& error) {
+    app::say(fmt::format("error: {}", error.what()));
+    return false;
+  }
+  if (kept.run->has_begun() && !options.quiet) {
+    app::say(fmt::format("kept as run {}", kept.run->id().substr(0, 8)));
+  }
+  return true;
+}
+
 /// Runs it on the server's machines, where names are resolved.
 int run_on_server(const EvalRunOptions& options) {
   if (!options.locked.empty())
@@ -136,19 +152,21 @@ int run_eval_run(EvalRunOptions options) {
       .steps = options.steps,
       .command_options = app::to_line(options) + (options.allow_code ? " --allow-code" : ""),
       .price_per_hour = options.price,
+      .currency = options.currency,
       .isolation = isolation_of(options),
       .interrupt = app::ctrl_c()};
   Kept keeping = kept(evaluation, options, how);
   if (keeping.run) how.sink = &*keeping.run;
   options.summary = app::evaluation_summary;
-  const int status = app::run_list(evaluation_work(evaluation, how), options, options);
-  if (keeping.run) {
-    keeping.run->end();
-    if (keeping.run->has_begun() && !options.quiet) {
-      app::say(fmt::format("kept as run {}", how.run.substr(0, 8)));
-    }
+  options.is_kept_elsewhere = keeping.run.has_value();
+  int status = app::kBadUsage;
+  try {
+    status = app::run_list(evaluation_work(evaluation, how), options, options);
+  } catch (const IoError&) {  // the results file cannot be written
+    (void)end(keeping, options);
+    throw;
   }
-  return status;
+  return end(keeping, options) ? status : app::kBadUsage;
 }
 
 }  // namespace
@@ -169,9 +187,10 @@ void register_eval_run(app::Program& program) {
                    "record each step's time and queue, and which step waited for which");
   command
       .add_option("--price", options->price,
-                  "price of an hour of this machine; adds the cost of a million queries")
+                  "price of an hour of this machine; adds the cost of a million predictions")
       ->transform(app::number_from_zero())
       ->option_text("PRICE");
+  app::add_currency_option(command, options->currency);
   command
       .add_option("--isolate", options->isolation.most_seconds,
                   "run each model and framework in a process of its own, with this time limit for "

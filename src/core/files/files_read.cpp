@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/files_read.hpp"
 
-#include <algorithm>
-#include <filesystem>
 #include <utility>
 
 namespace d5::detail {
@@ -30,16 +28,15 @@ bool FileStamp::is_as_it_was() const {
 FilesRead::FilesRead() : outer_(std::exchange(innermost, this)) {}
 FilesRead::~FilesRead() { innermost = outer_; }
 
-bool FilesRead::have(const std::string& name) const {
-  return std::ranges::any_of(stamps_, [&](const FileStamp& stamp) {
-    return std::filesystem::path(stamp.path()).filename() == name;
-  });
-}
-
 void FilesRead::note(const std::string& path, const struct stat& status) {
   for (FilesRead* hearing = innermost; hearing; hearing = hearing->outer_) {
     hearing->stamps_.emplace_back(path, status);
   }
+}
+
+void FilesRead::note(const std::string& path) {
+  struct stat status{};
+  if (innermost && ::stat(path.c_str(), &status) == 0) note(path, status);
 }
 
 }  // namespace d5::detail

@@ -21,7 +21,8 @@ class FileStamp {
   struct stat status_;
 };
 
-/// Records the files that this thread reads by `read_file` while it lives.
+/// Records the files that this thread reads by `read_file` while it lives, and those that a data
+/// set counts as its own (`Dataset::artefacts`), which it may read later.
 class FilesRead {
  public:
   FilesRead();
@@ -30,11 +31,11 @@ class FilesRead {
   FilesRead& operator=(const FilesRead&) = delete;
 
   [[nodiscard]] const std::vector<FileStamp>& stamps() const { return stamps_; }
-  /// Whether a file of that name, in any folder, is among them.
-  [[nodiscard]] bool have(const std::string& name) const;
 
   /// Adds a file to all recorders of this thread, including nested ones.
   static void note(const std::string& path, const struct stat& status);
+  /// The same for a file that is not open. Without a recorder it costs a branch.
+  static void note(const std::string& path);
 
  private:
   FilesRead* outer_;

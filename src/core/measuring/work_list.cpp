@@ -32,8 +32,8 @@ class WorkRun {
       : pieces_(pieces), interrupt_(std::move(interrupt)), on_records_(std::move(on_records)) {}
 
   /// Opens the journal of stored results, before the first piece. `how`: options that all pieces
-  /// share.
-  void open_journal(const std::string& out, const std::string& how, ResultJournal::Begin begin);
+  /// share, and the machine.
+  void open_journal(const WorkOptions& options, const std::string& how);
   /// Takes pieces from the journal, and runs the others in order. `what` is the title of progress.
   void go(const std::string& what);
   void plan();
@@ -57,6 +57,7 @@ class WorkRun {
   WorkDone done_{.results = {environment(), {}}};
   std::optional<Progress> progress_;
   std::optional<ResultJournal> journal_;
+  bool is_kept_elsewhere_ = false;
 };
 
 /// The pieces' names, with numbers for repeated ones.
@@ -71,10 +72,11 @@ std::vector<std::string> numbered_names(const std::vector<WorkPiece>& pieces) {
   return names;
 }
 
-void WorkRun::open_journal(const std::string& out, const std::string& how,
-                           ResultJournal::Begin begin) {
+void WorkRun::open_journal(const WorkOptions& options, const std::string& how) {
+  using enum ResultJournal::Begin;
   done_.results.run = PiecewiseRun{.how = how};
-  journal_.emplace(out, how, begin);
+  journal_.emplace(options.out, how, options.resume ? resumed : anew);
+  is_kept_elsewhere_ = options.is_kept_elsewhere;
 }
 
 const std::vector<Measurement>* WorkRun::kept(const std::string& name) const {
@@ -198,15 +200,15 @@ void WorkRun::keep_piece(const std::string& name, std::vector<Measurement> recor
   keep(std::move(records));
 }
 
-/// Writes records to the disk first. False if the disk is full: later records would be lost.
+/// Writes records to the disk first. False if the disk is full and later records would be lost.
 bool WorkRun::write(const std::string& name, std::vector<Measurement> records) {
   try {
-    if (journal_) journal_->add(name, records);
+    if (journal_ && !done_.unwritten) journal_->add(name, records);
   } catch (const IoError&) {
     done_.unwritten = std::current_exception();
   }
   keep_piece(name, std::move(records));
-  return !done_.unwritten;
+  return !done_.unwritten || is_kept_elsewhere_;
 }
 
 }  // namespace
@@ -253,10 +255,7 @@ WorkDone run_work(const std::vector<WorkPiece>& pieces, const WorkOptions& optio
                                  option_word("out", "FILE.json")));
   }
   detail::WorkRun run(pieces, options.interrupt, options.on_records);
-  using enum ResultJournal::Begin;
-  if (!options.out.empty()) {
-    run.open_journal(options.out, here(options.how), options.resume ? resumed : anew);
-  }
+  if (!options.out.empty()) run.open_journal(options, here(options.how));
   run.go(options.what);
   return run.finish();
 }

@@ -22,10 +22,18 @@ int first_place(double value, int significant) {
   return std::stoi(text.substr(text.find('e') + 1));
 }
 
+/// Whether the unit is money: three letters by ISO 4217, which take no prefixes.
+bool is_currency(const std::string& unit) {
+  constexpr std::size_t kLetters = 3;
+  return unit.size() == kLetters &&
+         std::ranges::all_of(unit, [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
 }  // namespace
 
 ScaledUnit scaled_unit(double value, const std::string& unit) {
   if (unit == "1" || unit.empty()) return {1, ""};
+  if (is_currency(unit)) return {1, unit};
   // Bytes are abbreviated to B, also in "byte/s".
   const std::string name = unit.starts_with("byte") ? "B" + unit.substr(4) : unit;
   if (!std::isfinite(value) || value == 0) return {1, name};

@@ -37,6 +37,13 @@ std::optional<Estimate> cost_of(const EvaluationCell& cell, double price_per_hou
                   rate->confidence};
 }
 
+/// The unit of a number of a cell.
+std::string unit_of(const EvaluationCell& cell, const std::string& number,
+                    const ChoiceOptions& options) {
+  return number == "cost" ? currency_of(cell, options.price_per_hour, options.currency)
+                          : unit_of_choice(number);
+}
+
 bool holds(double value, const Requirement& required) {
   return required.at_least ? value >= required.limit : value <= required.limit;
 }
@@ -51,20 +58,18 @@ void judge(Candidate& candidate, const ChoiceOptions& options) {
   }
   for (const Requirement& required : options.requirements) {
     const auto number = choice_number(candidate.cell, required.number, options.price_per_hour);
+    const std::string unit = unit_of(candidate.cell, required.number, options);
     const std::string wanted =
-        fmt::format("{} {} {}", required.number, required.at_least ? ">=" : "<=",
-                    with_prefix(required.limit, unit_of_choice(required.number)));
+        fmt::format("{} {} {}", required.number,
+                    required.at_least ? ">=" : "<=", with_prefix(required.limit, unit));
     if (!number) {
       add(candidate.why_not, fmt::format("{}: it was not measured", wanted));
     } else if (!holds(number->value, required)) {
-      add(candidate.why_not,
-          fmt::format("{}: it is {}", wanted,
-                      detail::value_text(number, unit_of_choice(required.number))));
+      add(candidate.why_not, fmt::format("{}: it is {}", wanted, detail::value_text(number, unit)));
     } else if (number->interval.low <= number->interval.high &&
                !(holds(number->interval.low, required) && holds(number->interval.high, required))) {
       add(candidate.doubt,
-          fmt::format("{}: the interval is {}", wanted,
-                      detail::interval_text(number, unit_of_choice(required.number))));
+          fmt::format("{}: the interval is {}", wanted, detail::interval_text(number, unit)));
     }
   }
   if (!candidate.objective) {
@@ -81,8 +86,18 @@ std::vector<std::string> choice_numbers() {
   return {"accuracy", "p50", "p90", "p99", "throughput", "cold_start", "cost"};
 }
 
+std::string currency_of(const EvaluationCell& cell, double price_per_hour,
+                        const std::string& currency) {
+  if (price_per_hour > 0) return currency;
+  for (const Measurement* record : cell.records) {
+    if (std::string known = condition_of(*record, "currency"); !known.empty()) return known;
+  }
+  return "";
+}
+
 std::string unit_of_choice(const std::string& number) {
-  if (number == "accuracy" || number == "cost") return "1";
+  if (number == "accuracy") return "1";
+  if (number == "cost") return "";
   return number == "throughput" ? "sample/s" : "s";
 }
 
@@ -153,7 +168,9 @@ TextTable choice_table(std::span<const Candidate> candidates, const ChoiceOption
     }
   }
   std::vector<TextTable::Column> columns = {"choice", "what"};
-  for (const auto& number : numbers) columns.emplace_back(number, right);
+  for (const auto& number : numbers) {
+    columns.emplace_back(number == "cost" ? "cost of a million predictions" : number, right);
+  }
   columns.emplace_back("why not, or doubt");
   TextTable table(std::move(columns));
   int place = 0;
@@ -161,8 +178,9 @@ TextTable choice_table(std::span<const Candidate> candidates, const ChoiceOption
     const bool will_do = candidate.why_not.empty();
     std::vector<std::string> row = {will_do ? std::to_string(++place) : "-", candidate.name};
     for (const auto& number : numbers) {
-      row.push_back(detail::value_text(
-          choice_number(candidate.cell, number, options.price_per_hour), unit_of_choice(number)));
+      row.push_back(
+          detail::value_text(choice_number(candidate.cell, number, options.price_per_hour),
+                             unit_of(candidate.cell, number, options)));
     }
     row.push_back(will_do ? candidate.doubt : candidate.why_not);
     table.add(std::move(row));

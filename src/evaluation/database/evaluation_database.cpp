@@ -27,8 +27,13 @@ const std::vector<PiecewiseRun::Piece>& no_pieces() {
 
 }  // namespace
 
+std::string named_database() {
+  const char* named = std::getenv("D5_DATABASE");
+  return named ? named : "";
+}
+
 std::string usual_database() {
-  if (const char* named = std::getenv("D5_DATABASE"); named && *named) return named;
+  if (std::string named = named_database(); !named.empty()) return named;
   const char* data = std::getenv("XDG_DATA_HOME");
   const char* home = std::getenv("HOME");
   if (data && fs::path(data).is_absolute()) return (fs::path(data) / "d5" / "d5.db").string();

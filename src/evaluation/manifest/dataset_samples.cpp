@@ -5,11 +5,13 @@
 
 #include <numeric>
 
+#include "core/files/files_read.hpp"
 #include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/level2_training/data/subset.hpp"
 #include "evaluation/manifest/held_samples.hpp"
+#include "evaluation/manifest/manifest_paths.hpp"
 #include "evaluation/manifest/sample_places.hpp"
 
 namespace d5 {
@@ -28,6 +30,9 @@ class ManifestSamples final : public Dataset {
     return fmt::format("{} files of {}", size(), manifest_.reference());
   }
   [[nodiscard]] std::vector<Artefact> artefacts() const override {
+    for (const SampleFile& sample : manifest_.samples) {
+      detail::FilesRead::note((folder_ / sample.file).string());
+    }
     return {{.name = manifest_.name, .version = manifest_.version, .sha256 = digest_of(manifest_)}};
   }
   [[nodiscard]] std::int64_t size() const override {
@@ -60,6 +65,7 @@ class ManifestSamples final : public Dataset {
  private:
   [[nodiscard]] std::string checked_content(const SampleFile& sample) const {
     const std::string path = places_.path_of(sample);
+    detail::FilesRead::note(path);
     std::string bytes = read_file(path, std::size_t(sample.bytes) + 1);
     const std::string digest = detail::sha256(bytes);
     if (digest == sample.sha256) return bytes;
@@ -78,7 +84,7 @@ std::shared_ptr<const Dataset> all_samples(const DatasetManifest& manifest,
   if (manifest.reader.empty()) {
     return std::make_shared<ManifestSamples>(manifest);
   }
-  const EntryChoice& reader = manifest.reader.front();
+  const EntryChoice reader = detail::located_reader(manifest);
   const auto held = detail::held_samples(reader);
   const DatasetPair pair = held ? *held : open_dataset(reader.name, reader.settings, interrupt);
   auto part = manifest.part == "train" ? pair.train : pair.test;

@@ -11,6 +11,8 @@
 #include "core/files/clutter.hpp"
 #include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
+#include "evaluation/manifest/manifest_name.hpp"
+#include "evaluation/manifest/manifest_paths.hpp"
 #include "evaluation/manifest/yaml_scalar.hpp"
 
 namespace d5 {
@@ -33,19 +35,19 @@ std::vector<fs::path> visible_in(const fs::path& folder) {
   return paths;
 }
 
-/// Name of a folder: "flowers", also for "/data/flowers/".
+/// Name of a folder: "flowers", also for "/data/flowers/" and "." in it.
 std::string last_name(const fs::path& folder) {
-  return (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+  return detail::manifest_name(fs::canonical(folder).filename().string(), "data");
 }
 
 /// The folder in the form of `DatasetManifest::folder`.
-std::string below_data(const fs::path& folder) {
-  const fs::path whole = fs::weakly_canonical(folder);
-  if (const char* data = std::getenv("D5_DATA_DIR")) {
-    const fs::path below = whole.lexically_relative(fs::weakly_canonical(data));
-    if (!below.empty() && *below.begin() != "..") return below.generic_string();
+std::string below_places(const std::string& folder) {
+  const char* data = std::getenv("D5_DATA_DIR");
+  if (data && *data) {
+    std::string below = detail::name_below_places(folder, data);
+    if (!fs::path(below).is_absolute()) return below;
   }
-  return whole.filename().string();
+  return detail::name_below_places(folder, ".");
 }
 
 std::string sample_line(const fs::path& path, const fs::path& folder, std::size_t label) {
@@ -86,7 +88,7 @@ std::string described_folder(const std::string& folder, const std::string& name)
   return fmt::format(
       "kind: dataset\nname: {}\nversion: 1.0.0-dev\ntask: image classification\nlicence: "
       "LicenseRef-unknown\nfolder: {}\n{}samples:\n{}",
-      name.empty() ? last_name(folder) : name, detail::yaml_scalar(below_data(folder)),
+      name.empty() ? last_name(folder) : name, detail::yaml_scalar(below_places(folder)),
       labels.empty() ? "" : fmt::format("labels: [{}]\n", labels), samples);
 }
 

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <mutex>
 #include <vector>
 
 #include "core/files/files_read.hpp"
 #include "d5/core/clocks/clock.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/evaluation/manifest/dataset_samples.hpp"
+#include "evaluation/manifest/manifest_paths.hpp"
 
 namespace d5 {
 namespace {
@@ -47,10 +50,13 @@ AllHeld& all_held() {
   return all;
 }
 
-/// Whether all files that the data set names were seen.
-bool were_heard(const std::shared_ptr<const Dataset>& samples, const detail::FilesRead& files) {
-  return !samples || std::ranges::all_of(samples->artefacts(), [&](const Artefact& file) {
-    return files.have(file.name);
+/// Whether all files that the data set names are among those that opening it has read.
+bool were_read(const std::shared_ptr<const Dataset>& samples,
+               const std::vector<detail::FileStamp>& files) {
+  return !samples || std::ranges::all_of(samples->artefacts(), [&](const Artefact& artefact) {
+    return std::ranges::any_of(files, [&](const detail::FileStamp& file) {
+      return std::filesystem::path(file.path()).filename() == artefact.name;
+    });
   });
 }
 
@@ -59,16 +65,33 @@ std::optional<HeldReader> opened(const EntryChoice& reader, std::vector<EntryCho
       std::ranges::any_of(slow, [&](const auto& other) { return is_same(reader, other); });
   if (was_slow || reader.settings.has("download")) return std::nullopt;
   try {
-    const detail::FilesRead files;
-    DatasetPair samples =
-        open_dataset(reader.name, reader.settings, {.deadline = now_seconds() + kPatience});
-    if (!were_heard(samples.train, files) || !were_heard(samples.test, files)) return std::nullopt;
-    return HeldReader{reader, std::move(samples), files.stamps(), now_seconds()};
+    DatasetPair samples;
+    std::vector<detail::FileStamp> files;
+    {
+      const detail::FilesRead read;
+      samples = open_dataset(reader.name, reader.settings, {.deadline = now_seconds() + kPatience});
+      files = read.stamps();
+    }
+    if (!were_read(samples.train, files) || !were_read(samples.test, files)) return std::nullopt;
+    return HeldReader{reader, std::move(samples), std::move(files), now_seconds()};
   } catch (const Interrupted&) {
     slow.push_back(reader);
   } catch (const std::exception&) {  // opening it reports the error
   }
   return std::nullopt;
+}
+
+/// The readers whose files are there; opening the others reports what is missing.
+std::vector<EntryChoice> readers_of(const std::vector<DatasetManifest>& manifests) {
+  std::vector<EntryChoice> readers;
+  for (const DatasetManifest& manifest : manifests) {
+    if (manifest.reader.empty()) continue;
+    try {
+      readers.push_back(detail::located_reader(manifest));
+    } catch (const NotFound&) {
+    }
+  }
+  return readers;
 }
 
 }  // namespace
@@ -89,17 +112,15 @@ void hold_samples(const std::vector<DatasetManifest>& manifests) {
   AllHeld& all = all_held();
   const std::scoped_lock lock(all.mutex);
   std::vector<HeldReader> before = std::exchange(all.readers, {});
-  for (const DatasetManifest& manifest : manifests) {
-    for (const EntryChoice& reader : manifest.reader) {
-      if (held_of(all.readers, reader) != all.readers.end()) continue;
-      const auto there = held_of(before, reader);
-      if (there != before.end() && there->is_right()) {
-        all.readers.push_back(*there);
-      } else {
-        // Frees the memory before the next one takes as much.
-        if (there != before.end()) before.erase(there);
-        if (auto one = opened(reader, all.slow)) all.readers.push_back(std::move(*one));
-      }
+  for (const EntryChoice& reader : readers_of(manifests)) {
+    if (held_of(all.readers, reader) != all.readers.end()) continue;
+    const auto there = held_of(before, reader);
+    if (there != before.end() && there->is_right()) {
+      all.readers.push_back(*there);
+    } else {
+      // Frees the memory before the next one takes as much.
+      if (there != before.end()) before.erase(there);
+      if (auto one = opened(reader, all.slow)) all.readers.push_back(std::move(*one));
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/files/sha256.hpp"
 #include "core/parsing/yaml_tree.hpp"
@@ -18,9 +19,7 @@ namespace {
 
 using detail::YamlNode;
 
-/// Limit for nodes: a data set may name a hundred thousand files, each with four values.
-constexpr detail::YamlLimits kManifestLimits{
-    .bytes = std::size_t{64} << 20, .depth = 8, .nodes = 2'000'000};
+using detail::kManifestLimits;
 
 /// The fault of the key `kind`; none if it is `expected`, or any kind if that is empty.
 std::vector<ManifestFault> kind_faults(const YamlNode& root, const std::string& expected) {
@@ -48,11 +47,11 @@ std::vector<ManifestFault> kind_faults(const YamlNode& root, const std::string& 
 }
 
 std::vector<ManifestFault> read(const YamlNode& root, const std::string& kind,
-                                ManifestOrigin origin,
+                                const detail::ManifestSource& source,
                                 const std::function<void(ManifestFields&)>& declare) {
   std::vector<ManifestFault> faults = kind_faults(root, kind);
   if (!faults.empty()) return faults;
-  detail::ManifestReader reader(root, origin, faults);
+  detail::ManifestReader reader(root, source, faults);
   std::string told;
   reader.add("kind", told, "", {});
   declare(reader);
@@ -75,7 +74,8 @@ std::vector<ManifestFault> lint_manifest(const std::string& text, const std::str
   const YamlNode root = detail::parse_yaml(text, file, kManifestLimits);
   if (auto faults = kind_faults(root, ""); !faults.empty()) return faults;
   const std::string kind = root.find("kind")->text;
-  return read(root, kind, origin, manifest_kinds().at(kind).declare_fresh);
+  return read(root, kind, {origin, detail::folder_of_manifest(file)},
+              manifest_kinds().at(kind).declare_fresh);
 }
 
 std::string manifest_kind_of(const std::string& text, const std::string& file) {
@@ -99,9 +99,15 @@ std::string manifest_schema(const std::string& kind) {
 
 namespace detail {
 
+std::string folder_of_manifest(const std::string& file) {
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
 void read_manifest(const std::string& text, const std::string& file, const std::string& kind,
                    ManifestOrigin origin, const std::function<void(ManifestFields&)>& declare) {
-  const auto faults = read(parse_yaml(text, file, kManifestLimits), kind, origin, declare);
+  const auto faults = read(parse_yaml(text, file, kManifestLimits), kind,
+                           {origin, folder_of_manifest(file)}, declare);
   std::string all;
   for (const auto& fault : faults) all += (all.empty() ? "" : "\n") + to_string(fault, file);
   if (!faults.empty()) throw FormatError(all);

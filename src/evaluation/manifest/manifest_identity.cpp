@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/manifest/manifest_identity.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/manifest/semantic_version.hpp"
+#include "evaluation/manifest/manifest_name.hpp"
 
 namespace d5 {
+
+namespace detail {
+
+std::string manifest_name(std::string name, const std::string& before) {
+  constexpr std::size_t kMost = 100;
+  std::ranges::replace_if(
+      name,
+      [](unsigned char c) {
+        return c >= 0x80 || (!std::isalnum(c) && c != '.' && c != '_' && c != '-');
+      },
+      '-');
+  const bool begins = !name.empty() && std::isalnum(static_cast<unsigned char>(name.front()));
+  return (begins ? name : before + name).substr(0, kMost);
+}
+
+}  // namespace detail
 
 FieldRule name_rule() {
   return {.required = true,

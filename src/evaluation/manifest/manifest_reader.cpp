@@ -14,6 +14,7 @@
 
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
+#include "evaluation/manifest/manifest_paths.hpp"
 
 namespace d5::detail {
 namespace {
@@ -105,7 +106,7 @@ bool ManifestReader::is_scalar(const YamlNode& node, const std::string& name,
 void ManifestReader::read_text(const YamlNode& node, const std::string& name, const FieldRule& rule,
                                std::string& value) {
   if (!is_scalar(node, name, "a text")) return;
-  if (origin_ == ManifestOrigin::fetched && rule.is_local && rule.is_local(node.text)) {
+  if (source_.origin == ManifestOrigin::fetched && rule.is_local && rule.is_local(node.text)) {
     return fault(node, local_words(name));
   }
   if (!rule.words.empty() && std::ranges::find(rule.words, node.text) == rule.words.end()) {
@@ -252,6 +253,16 @@ EntryChoice ManifestReader::entry_of(const YamlNode& node, const std::string& ki
   return choice;
 }
 
+/// The fault of an entry as it will be made: with its paths where they lead.
+std::string ManifestReader::fault_of(const EntryChoice& choice, const EntryKind& kind) const {
+  try {
+    return kind.fault_of(
+        kind.options_of ? located(choice, kind.options_of(choice.name), source_.beside) : choice);
+  } catch (const NotFound& error) {
+    return error.what();
+  }
+}
+
 void ManifestReader::add_entries(const std::string& name, std::vector<EntryChoice>& values,
                                  const std::string&, const FieldRule& rule, const EntryKind& kind) {
   const auto* node = take(name, rule);
@@ -262,11 +273,11 @@ void ManifestReader::add_entries(const std::string& name, std::vector<EntryChoic
     if (choice.name.empty()) return;
     if (const auto* local = local_setting(choice.settings);
         local &&
-        origin_ == ManifestOrigin::fetched) {  // before it is made, which may read the place
+        source_.origin == ManifestOrigin::fetched) {  // before it is made, which may read the place
       return fault(item, local_words(*local));
     }
     std::string what = rule.fault_of ? rule.fault_of(choice.name) : "";
-    if (what.empty()) what = kind.fault_of(choice);
+    if (what.empty()) what = fault_of(choice, kind);
     if (!what.empty()) fault(item, what);
     values.push_back(std::move(choice));
   };
@@ -299,7 +310,7 @@ void ManifestReader::add_parts(const std::string& name, const std::string&, cons
       continue;
     }
     parts.append();
-    ManifestReader reader(item, origin_, faults_);
+    ManifestReader reader(item, source_, faults_);
     parts.declare(parts.size() - 1, reader);
     reader.finish();
   }

@@ -11,12 +11,24 @@
 
 namespace d5::detail {
 
+/// Limit for nodes: a data set may name a hundred thousand files, each with four values.
+inline constexpr YamlLimits kManifestLimits{
+    .bytes = std::size_t{64} << 20, .depth = 8, .nodes = 2'000'000};
+
+/// Origin of a manifest, and the folder in which its relative paths begin.
+struct ManifestSource {
+  ManifestOrigin origin = ManifestOrigin::own;
+  std::string beside = {};
+};
+
 /// Reads a map of a manifest into the members that `declare` declares. Faults are collected with
 /// their places, so that one pass finds all of them.
 class ManifestReader final : public ManifestFields {
  public:
-  ManifestReader(const YamlNode& map, ManifestOrigin origin, std::vector<ManifestFault>& faults)
-      : map_(map), origin_(origin), faults_(faults) {}
+  /// All outlive it.
+  ManifestReader(const YamlNode& map, const ManifestSource& source,
+                 std::vector<ManifestFault>& faults)
+      : map_(map), source_(source), faults_(faults) {}
 
   void add(const std::string& name, std::string& value, const std::string& help,
            const FieldRule& rule) override;
@@ -54,9 +66,10 @@ class ManifestReader final : public ManifestFields {
   bool read_integer(const YamlNode& node, const std::string& name, const FieldRule& rule,
                     std::int64_t& value);
   EntryChoice entry_of(const YamlNode& node, const std::string& kind);
+  [[nodiscard]] std::string fault_of(const EntryChoice& choice, const EntryKind& kind) const;
 
   const YamlNode& map_;
-  ManifestOrigin origin_;
+  const ManifestSource& source_;
   std::vector<ManifestFault>& faults_;
   std::set<std::string> told_;
 };

@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 
-#include "core/files/cache_folder.hpp"
 #include "d5/core/errors/error.hpp"
 #include "evaluation/manifest/kept_manifests.hpp"
+#include "evaluation/manifest/manifest_paths.hpp"
 
 namespace d5::detail {
 namespace {
@@ -19,13 +18,8 @@ namespace fs = std::filesystem;
 
 /// Folders where the files may lie, in order.
 std::vector<fs::path> searched_folders(const DatasetManifest& manifest) {
-  std::vector<fs::path> places;
-  if (const char* data = std::getenv("D5_DATA_DIR"))
-    places.push_back(fs::path(data) / manifest.folder);
-  if (const fs::path cache = user_cache(); !cache.empty()) {
-    places.push_back(cache / "data" / manifest.folder);
-  }
-  return places;
+  const auto places = places_of(manifest.folder, manifest.beside);
+  return {places.begin(), places.end()};
 }
 
 /// Whether the folder is that of these samples, as far as the first one's size tells.
@@ -65,12 +59,12 @@ SamplePlaces::SamplePlaces(const DatasetManifest& manifest) {
       folder_ = place.string();
       return;
     }
-    searched += (searched.empty() ? "" : " and ") + printable(place.string());
+    searched += fmt::format("{}'{}'", searched.empty() ? "" : ", ", printable(place.string()));
   }
   throw NotFound(
-      fmt::format("the files of data set {} are not in {}; set D5_DATA_DIR to the folder "
-                  "that has '{}'",
-                  manifest.reference(), searched, printable(manifest.folder)));
+      fmt::format("data set {}: its folder '{}' is missing; searched: {}; put it beside the "
+                  "manifest, or set D5_DATA_DIR to the folder above it",
+                  manifest.reference(), printable(manifest.folder), searched));
 }
 
 std::string SamplePlaces::path_of(const SampleFile& sample) const {

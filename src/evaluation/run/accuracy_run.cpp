@@ -8,6 +8,7 @@
 
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/accuracy/accuracy_measure.hpp"
+#include "evaluation/manifest/manifest_paths.hpp"
 
 namespace d5::detail {
 namespace {
@@ -18,17 +19,19 @@ struct NamedMeasure {
   const AccuracyClaim* claim = nullptr;  ///< the manifest's claim for this data set
 };
 
-/// Whether a claim's word, a name or a path, means the data set.
-bool names_dataset(const std::string& word, const DatasetManifest& dataset) {
+/// Whether a claim, which has a name or a path, means the data set.
+bool means_dataset(const ModelManifest& model, const AccuracyClaim& claim,
+                   const DatasetManifest& dataset) {
+  const std::string& word = claim.dataset;
   if (!is_manifest_path(word)) return word == dataset.name || word == dataset.reference();
-  return find_manifest<DatasetManifest>(word).manifest.reference() == dataset.reference();
+  return claimed_dataset(model, claim).manifest.reference() == dataset.reference();
 }
 
 /// Measures of the claims for the data set; without any, top-1 accuracy.
 std::vector<NamedMeasure> measures_for(const EvaluatedModel& model) {
   std::vector<NamedMeasure> measures;
   for (const AccuracyClaim& claim : model.manifest().accuracy) {
-    if (!names_dataset(claim.dataset, model.dataset())) continue;
+    if (!means_dataset(model.manifest(), claim, model.dataset())) continue;
     measures.push_back({claim.measure, accuracy_measures().at(claim.measure).make(), &claim});
   }
   if (measures.empty()) measures.push_back({"top1", accuracy_measures().at("top1").make()});

@@ -9,6 +9,7 @@
 #include "d5/evaluation/load/scenario.hpp"
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/level1_network/graph/executor_word.hpp"
+#include "evaluation/manifest/manifest_paths.hpp"
 
 namespace d5 {
 namespace {
@@ -29,7 +30,7 @@ EvaluationManifest asked_evaluation(const std::vector<std::string>& what, const 
   if (what.empty()) throw ValueError("neither a model nor an evaluation is named");
   EvaluationManifest manifest;
   if (what.size() == 1 && names_evaluation(what.front())) {
-    manifest = find_manifest<EvaluationManifest>(what.front()).manifest;
+    manifest = detail::located(find_manifest<EvaluationManifest>(what.front()).manifest);
     manifest.frameworks = executor_words(manifest.frameworks);
     return manifest;
   }

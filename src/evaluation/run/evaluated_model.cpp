@@ -13,8 +13,11 @@
 #include "d5/core/machine/threads.hpp"
 #include "d5/evaluation/manifest/dataset_samples.hpp"
 #include "d5/evaluation/manifest/semantic_version.hpp"
+#include "d5/evaluation/pipeline/answer_step.hpp"
 #include "d5/evaluation/run/model_assets.hpp"
 #include "d5/level1_network/source/model_source.hpp"
+#include "d5/level2_training/data/sample_step.hpp"
+#include "evaluation/manifest/manifest_paths.hpp"
 #include "evaluation/run/network_text.hpp"
 
 namespace d5::detail {
@@ -45,13 +48,14 @@ ModelCall call_of(const ModelManifest& manifest) {
 /// Throws: ValueError for a plug-in that differs; Unsupported for an unsupported version.
 void expect_told(const FrameworkManifest& told) {
   if (!told.plugin.empty()) {
-    const std::string digest = sha256(read_file(told.plugin));
+    const std::string plugin = located(told.plugin, told.beside, told.reference() + ": plugin");
+    const std::string digest = sha256(read_file(plugin));
     if (!told.plugin_sha256.empty() && digest != told.plugin_sha256) {
       throw ValueError(fmt::format("{}: plug-in '{}' has SHA-256 {}, but the manifest has {}",
-                                   told.reference(), printable(told.plugin), digest,
+                                   told.reference(), printable(plugin), digest,
                                    told.plugin_sha256));
     }
-    (void)framework(told.plugin);
+    (void)framework(plugin);
   }
   if (told.requires_version.empty()) return;
   const std::string version = predictor_version(told.word);
@@ -97,14 +101,20 @@ ModelPipeline& EvaluatedModel::pipeline() {
   std::vector<PipelineInput> inputs;
   for (const ModelInput& input : model_.manifest.inputs) {
     if (call.fixed.contains(input.name)) continue;
-    inputs.push_back({.name = input.name,
-                      .field = input.field,
-                      .steps = input.steps,
-                      .rank = input.shape.size()});
+    PipelineInput& one = inputs.emplace_back(PipelineInput{.name = input.name,
+                                                           .field = input.field,
+                                                           .steps = input.steps,
+                                                           .rank = input.shape.size()});
+    for (EntryChoice& step : one.steps) {
+      step = located(step, sample_steps().at(step.name).options(), model_.manifest.beside);
+    }
   }
   auto samples = open_samples(dataset_.manifest, evaluation_.manifest.split, interrupt_);
   auto answer = with_network_text(model_.manifest.answer,
                                   [&] { return open_model(assets().network).model().metadata; });
+  for (EntryChoice& step : answer) {
+    step = located(step, answer_steps().at(step.name).options(), model_.manifest.beside);
+  }
   pipeline_ = std::make_unique<ModelPipeline>(std::move(samples), std::move(inputs), answer,
                                               dataset_.manifest.labels, std::move(call));
   return *pipeline_;

@@ -10,6 +10,7 @@
 #include "d5/evaluation/manifest/canonical_json.hpp"
 #include "d5/evaluation/run/evaluate.hpp"
 #include "evaluation/manifest/kept_manifests.hpp"
+#include "evaluation/manifest/manifest_paths.hpp"
 
 namespace d5 {
 namespace {
@@ -17,9 +18,10 @@ namespace {
 using nlohmann::json;
 
 /// The data set that a model is judged on: the evaluation's, or else that of its first claim.
-std::string dataset_word(const EvaluationManifest& manifest, const ModelManifest& model) {
-  if (!manifest.dataset.empty()) return manifest.dataset;
-  if (!model.accuracy.empty()) return model.accuracy.front().dataset;
+FoundManifest<DatasetManifest> dataset_of(const EvaluationManifest& manifest,
+                                          const ModelManifest& model) {
+  if (!manifest.dataset.empty()) return find_manifest<DatasetManifest>(manifest.dataset);
+  if (!model.accuracy.empty()) return detail::claimed_dataset(model, model.accuracy.front());
   throw ValueError(
       fmt::format("{} claims no accuracy on any data set; give a data set", model.reference()));
 }
@@ -72,6 +74,7 @@ template <class Manifest>
 FoundManifest<Manifest> found_in(const json& content, const std::string& file) {
   auto found = detail::read_once<Manifest>(content.dump(), file);
   found.file = file;
+  found.manifest.beside = detail::folder_of_manifest(file);
   return found;
 }
 
@@ -105,13 +108,13 @@ json parsed(const std::string& text) {
 
 }  // namespace
 
-FixedEvaluation fix_evaluation(const EvaluationManifest& manifest) {
+FixedEvaluation fix_evaluation(const EvaluationManifest& told) {
   FixedEvaluation fixed;
-  fixed.manifest = manifest;
+  fixed.manifest = detail::located(told);
+  const EvaluationManifest& manifest = fixed.manifest;
   for (const std::string& word : manifest.models) {
     fixed.models.push_back(find_manifest<ModelManifest>(word));
-    const std::string dataset = dataset_word(manifest, fixed.models.back().manifest);
-    fixed.datasets.push_back(find_manifest<DatasetManifest>(dataset));
+    fixed.datasets.push_back(dataset_of(manifest, fixed.models.back().manifest));
   }
   for (const std::string& word : manifest.frameworks) {
     if (!names_manifest(word)) {

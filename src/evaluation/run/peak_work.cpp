@@ -63,6 +63,16 @@ Measurement peak_record(const Measurement& record, const Peak& peak) {
       mistrust(one, fmt::format("at {}: {}", with_prefix(step.rate, "query/s"), step.doubt));
     }
   }
+  if (!peak.cut.empty()) {
+    if (peak.rate > 0) {
+      mistrust(one, peak.cut + ": the highest rate that held so far");
+    } else {
+      one.samples.clear();
+      one.status = Status::skipped;
+      one.reason = peak.cut + ": no rate has held so far";
+    }
+    return one;
+  }
   if (peak.rate > 0) return one;
   one.status = Status::failed;
   one.reason = fmt::format("no rate holds, the lowest that was tried is {}",
@@ -98,6 +108,29 @@ std::vector<Measurement> search(EvaluatedModel& model, const EvaluationManifest&
   return records;
 }
 
+/// The search's options with what the evaluation says of each run.
+PeakOptions search_of(const EvaluationManifest& manifest, PeakOptions search) {
+  if (manifest.seconds > 0) search.run.least_seconds = manifest.seconds;
+  if (manifest.queries > 0) search.run.least_queries = manifest.queries;
+  if (manifest.seed > 0) search.run.seed = std::uint64_t(manifest.seed);
+  return search;
+}
+
+/// `options` whose search says what it does by the name of the piece.
+PeakWorkOptions heard_as(const std::string& piece, PeakWorkOptions options) {
+  if (options.on_asked) {
+    options.search.on_asked = [piece, hear = options.on_asked](const PeakAsked& asked) {
+      hear(piece, asked);
+    };
+  }
+  if (options.on_step) {
+    options.search.on_step = [piece, hear = options.on_step](const PeakStep& step) {
+      hear(piece, step);
+    };
+  }
+  return options;
+}
+
 WorkPiece piece_of(const FixedEvaluation& evaluation, std::size_t m,
                    const FixedFramework& framework, std::int64_t batch,
                    const PeakWorkOptions& options) {
@@ -126,7 +159,8 @@ WorkPiece piece_of(const FixedEvaluation& evaluation, std::size_t m,
                              .append(options.command_options)
                              .text();
   detail::add_serving(evaluation.manifest, piece);
-  piece.run = [&manifest = evaluation.manifest, model, batch, options,
+  piece.run = [&manifest = evaluation.manifest, model, batch,
+               options = heard_as(piece.name, options),
                record = piece.record](const std::function<void()>& sampled) {
     auto records = search(*model, manifest, batch, record, options);
     sampled();
@@ -159,10 +193,7 @@ LatencyObjective objective_of_words(const std::string& words) {
 
 std::vector<WorkPiece> peak_work(const FixedEvaluation& evaluation, PeakWorkOptions options) {
   const EvaluationManifest& manifest = evaluation.manifest;
-  ScenarioOptions& run = options.search.run;
-  if (manifest.seconds > 0) run.least_seconds = manifest.seconds;
-  if (manifest.queries > 0) run.least_queries = manifest.queries;
-  if (manifest.seed > 0) run.seed = std::uint64_t(manifest.seed);
+  options.search = search_of(manifest, options.search);
   std::vector<WorkPiece> pieces;
   for (std::size_t m = 0; m < evaluation.models.size(); ++m) {
     for (const FixedFramework& framework : evaluation.frameworks) {
@@ -172,6 +203,10 @@ std::vector<WorkPiece> peak_work(const FixedEvaluation& evaluation, PeakWorkOpti
     }
   }
   return pieces;
+}
+
+PeakBound peak_bound(const FixedEvaluation& evaluation, const PeakWorkOptions& options) {
+  return peak_bound(search_of(evaluation.manifest, options.search));
 }
 
 }  // namespace d5

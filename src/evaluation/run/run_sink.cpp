@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/run/run_sink.hpp"
 
+#include <fmt/format.h>
+
+#include <exception>
 #include <filesystem>
 #include <utility>
 
+#include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
+#include "d5/core/interrupts/interrupt.hpp"
 #include "d5/core/results/result_journal.hpp"
 
 namespace d5 {
@@ -36,6 +41,23 @@ RunSink::RunSink(EvaluationSink& sink, EvaluationRun run, const std::string& out
 
 void RunSink::end() {
   if (!journal_.empty() && !fs::exists(journal_)) fs::remove(journal_ + ".run");
+  if (fault_.empty()) return;
+  throw IoError(
+      fmt::format("run {} is not whole in the database: {}; a results file has what was "
+                  "measured, and 'd5 eval import' adds it",
+                  run_.id.substr(0, 8), fault_));
+}
+
+/// Keeps the first failure. A piece was measured, whatever becomes of its copy.
+void RunSink::give(const std::function<void()>& call) {
+  if (!fault_.empty()) return;
+  try {
+    call();
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    fault_ = error.what();
+  }
 }
 
 EvaluationSink& RunSink::begun() {

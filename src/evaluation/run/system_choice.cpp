@@ -37,14 +37,18 @@ SystemChoice choose_system(const std::vector<FoundManifest<SystemManifest>>& sys
 Conditions told_of(const SystemChoice& choice, const EvaluateOptions& options) {
   Conditions told;
   double price = options.price_per_hour;
+  std::string currency = options.currency;
   if (choice.system) {
     told["system"] = identity(choice.system->reference());
     if (choice.system->price_per_hour > 0) {
       price = choice.system->price_per_hour;
-      told["currency"] = finding(choice.system->currency);
+      currency = choice.system->currency;
     }
   }
-  if (price > 0) told["price_per_hour"] = finding(price);
+  if (price > 0) {
+    told["price_per_hour"] = finding(price);
+    told["currency"] = finding(currency);
+  }
   return told;
 }
 

@@ -8,8 +8,10 @@
 #include <span>
 #include <utility>
 
+#include "d5/core/clocks/clock.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/load/query_summary.hpp"
+#include "evaluation/scenario/peak_bound.hpp"
 
 namespace d5 {
 namespace {
@@ -17,26 +19,49 @@ namespace {
 using Verdict = PeakStep::Verdict;
 using Ask = std::function<ScenarioResult(double, const ScenarioOptions&)>;
 
+/// The options with what an interval of the percentile needs.
+PeakOptions checked(PeakOptions options) {
+  if (options.run.percentile == 0) options.run.percentile = 0.99;
+  // Some ten queries are then expected above the percentile, so its interval has two ends.
+  const auto least = std::int64_t(std::ceil(10 / (1 - options.run.percentile)));
+  options.run.least_queries = std::max(options.run.least_queries, least);
+  const bool fits = options.run.latency_seconds > 0 && options.first_rate > 0 &&
+                    options.lowest_rate > 0 && options.highest_rate >= options.first_rate &&
+                    options.tolerance > 0 && options.longer >= 0 && options.most_seconds >= 0;
+  if (fits) return options;
+  throw ValueError(fmt::format(
+      "find peak: objective {} s, rates from {} to {}, tolerance {}, {} times longer, in {} s; "
+      "expected a positive objective, positive rates that ascend, a positive tolerance, and no "
+      "negative time",
+      options.run.latency_seconds, options.first_rate, options.highest_rate, options.tolerance,
+      options.longer, options.most_seconds));
+}
+
 class PeakSearch {
  public:
-  PeakSearch(const Ask& ask, const PeakOptions& options) : ask_(ask), options_(options) {
+  PeakSearch(const Ask& ask, const PeakOptions& options) : ask_(ask), options_(checked(options)) {
     objective_ = std::exchange(options_.run.latency_seconds, 0);
-    if (options_.run.percentile == 0) options_.run.percentile = 0.99;
-    // Some ten queries are then expected above the percentile, so its interval has two ends.
-    const auto least = std::int64_t(std::ceil(10 / (1 - options_.run.percentile)));
-    options_.run.least_queries = std::max(options_.run.least_queries, least);
-    const bool fits = objective_ > 0 && options_.first_rate > 0 &&
-                      options_.highest_rate >= options_.first_rate && options_.tolerance > 0 &&
-                      options_.longer >= 0;
-    if (fits) return;
-    throw ValueError(fmt::format(
-        "find peak: objective {} s, rates from {} to {}, tolerance {}, {} times longer; expected a "
-        "positive objective, rates that ascend, a positive tolerance",
-        objective_, options_.first_rate, options_.highest_rate, options_.tolerance,
-        options_.longer));
+    if (options_.most_seconds <= 0) return;
+    const double limit = now_seconds() + options_.most_seconds;
+    own_limit_ = limit < options_.run.interrupt.deadline;
+    if (own_limit_) options_.run.interrupt.deadline = limit;
   }
 
   Peak search() {
+    try {
+      approach();
+    } catch (const Interrupted&) {
+      const Interrupt& interrupt = options_.run.interrupt;
+      const bool by_limit = own_limit_ && now_seconds() >= interrupt.deadline;
+      peak_.cut = by_limit
+                      ? fmt::format("the search's time of {:g} s is over", options_.most_seconds)
+                      : "interrupted";
+    }
+    return std::move(peak_);
+  }
+
+ private:
+  void approach() {
     double rate = options_.first_rate;
     if (holds(rate)) {
       peak_.rate = rate;
@@ -45,11 +70,9 @@ class PeakSearch {
         (holds(rate) ? peak_.rate : peak_.missed) = rate;
       }
     } else {
-      constexpr int kHalvings = 20;
       peak_.missed = rate;
-      for (int i = 0; i < kHalvings && peak_.rate == 0; ++i) {
+      while (peak_.rate == 0 && rate / 2 >= options_.lowest_rate) {
         rate /= 2;
-        if (rate < options_.lowest_rate) break;
         (holds(rate) ? peak_.rate : peak_.missed) = rate;
       }
     }
@@ -58,19 +81,33 @@ class PeakSearch {
       rate = std::sqrt(peak_.rate * peak_.missed);
       (holds(rate) ? peak_.rate : peak_.missed) = rate;
     }
-    return std::move(peak_);
   }
 
- private:
   bool holds(double rate) {
-    ScenarioOptions run = options_.run;
-    for (int i = 0; i <= options_.longer; ++i) {
-      const PeakStep& step = peak_.steps.emplace_back(judged(rate, ask_(rate, run)));
+    for (int again = 0; again <= options_.longer; ++again) {
+      options_.run.interrupt.check("find peak");
+      if (options_.on_asked) options_.on_asked(asked(rate, again));
+      const PeakStep& step =
+          peak_.steps.emplace_back(judged(rate, ask_(rate, detail::lengthened(options_, again))));
+      if (options_.on_step) options_.on_step(step);
       if (step.verdict != Verdict::undecided) return step.verdict == Verdict::holds;
-      run.least_seconds = std::min(4 * run.least_seconds, run.most_seconds);
-      run.least_queries = std::min(4 * run.least_queries, run.most_queries);
     }
     return false;
+  }
+
+  [[nodiscard]] PeakAsked asked(double rate, int again) const {
+    PeakAsked asked{
+        .rate = rate, .seconds = detail::seconds_of_run(options_, rate, again), .again = again};
+    const bool missed = std::isfinite(peak_.missed);
+    asked.left = detail::bound_from(
+        options_, {.rate = peak_.rate, .missed = missed ? peak_.missed : 0, .next = rate});
+    asked.left.rates -= 1;
+    asked.left.runs -= again + 1;
+    for (int done = 0; done <= again; ++done) {
+      asked.left.seconds -= detail::seconds_of_run(options_, rate, done);
+    }
+    asked.left.seconds = std::max(0.0, asked.left.seconds);
+    return asked;
   }
 
   PeakStep judged(double rate, const ScenarioResult& result) const {
@@ -100,6 +137,7 @@ class PeakSearch {
   const Ask& ask_;
   PeakOptions options_;
   double objective_;
+  bool own_limit_ = false;
   Peak peak_;
 };
 
@@ -115,6 +153,15 @@ void PeakOptions::declare(OptionList& options) {
               {.above = 0, .unit = "share"});
   options.add("longer", longer, "times that an undecided run is repeated 4 times as long",
               {.least = 0});
+  options.add("most_seconds", most_seconds, "time limit of the search; 0: none",
+              {.least = 0, .unit = "s"});
+}
+
+PeakBound peak_bound(const PeakOptions& options) {
+  const PeakOptions search = checked(options);
+  PeakBound bound = detail::bound_from(search, {.next = search.first_rate});
+  if (search.most_seconds > 0) bound.seconds = std::min(bound.seconds, search.most_seconds);
+  return bound;
 }
 
 Peak find_peak(const Ask& ask, const PeakOptions& options) {

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "core/files/clutter.hpp"
+#include "core/files/files_read.hpp"
 #include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
 #include "level2_training/data/batch_check.hpp"
@@ -54,8 +55,12 @@ std::string EncodedFiles::description() const { return fmt::format("{} {}", size
 
 std::vector<Artefact> EncodedFiles::artefacts() const {
   Sha256 sum;
+  const MappedFile* archive = nullptr;
   for (const auto& file : files_) {
     std::error_code absent;
+    if (!file.archive) FilesRead::note(file.path);
+    if (file.archive.get() != archive) FilesRead::note(file.archive->path());
+    archive = file.archive.get();
     const auto bytes = file.archive ? file.content.size() : fs::file_size(file.path, absent);
     // Lengths separate neighbours.
     sum.add(

@@ -111,6 +111,48 @@ TEST_CASE("find-peak finds and prints the highest rate") {
   CHECK(run_d5("eval find-peak " + toy.model() + " --slo fast").status == 2);
 }
 
+TEST_CASE("find-peak says how long it may take, and keeps what it decided when it is ended") {
+  const ToyEvaluation toy;
+  const std::string out = toy / "peak.json", said = toy / "said";
+  // Each rate takes a second or more; nothing misses.
+  const d5::testing::BackgroundRun run(
+      "eval find-peak " + toy.model() +
+          " --framework null:output=means:classes=3 --slo 'p50<=5s' --scenario constant "
+          "--queries 20 --seconds 1 --first-rate 100 --out " +
+          out,
+      (toy / "printed") + " 2>" + said);
+  const int status = run.end(
+      SIGTERM, [&] { return Contains("200 query/s holds").match(d5::testing::content_of(said)); });
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 143);
+  const std::string text = d5::testing::content_of(said);
+  CHECK_THAT(text, Contains("find-peak: at most ") && Contains(" s of queries"));
+  CHECK_THAT(text, Contains("asks 100 query/s for 1 s; then at most "));
+  const auto records = d5::read_results(out).measurements;
+  REQUIRE(records.size() >= 3);
+  CHECK(records[0].metric == "peak_rate");
+  CHECK(records[0].status == d5::Status::mistrusted);
+  CHECK(records[0].samples.at(0) >= 200);
+  CHECK_THAT(records[0].reason, Contains("interrupted"));
+  CHECK(records[1].metric == "latency_at_rate");
+  const auto limited =
+      run_d5("eval find-peak " + toy.model() +
+             " --framework null:output=means:classes=3 --slo 'p50<=5s' --scenario "
+             "constant --queries 20 --seconds 1 --first-rate 100 --most-seconds 1.5 --format csv");
+  CHECK_THAT(limited.err, Contains("at most 2 s of queries"));
+  CHECK_THAT(limited.out, Contains("time of 1.5 s is over"));
+}
+
+TEST_CASE("a cost is printed with its currency, and says what it is of") {
+  const ToyEvaluation toy;
+  const std::string what = "eval run " + toy.model() +
+                           " --framework null:output=means:classes=3 --no-accuracy --queries 5 ";
+  const auto run = run_d5(what + "--price 3.6 --currency CHF");
+  CHECK_THAT(run.out, Contains("a million predictions") && Contains(" CHF "));
+  CHECK_THAT(run_d5(what + "--price 3.6").out, Contains(" USD "));
+  CHECK_THAT(run_d5(what + "--price 3.6 --currency francs").err, Contains("three letters"));
+}
+
 TEST_CASE("a step of one's own is refused with the way to allow it") {
   const ToyEvaluation toy;
   toy.write_model("- decode", "- decode\n  - {name: python, function: 'mine.py::f'}");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "d5/core/errors/error.hpp"
 #include "d5/level2_training/data/tensor_dataset.hpp"
 #include "d5/level2_training/data/transformed_dataset.hpp"
 #include "level2_training/data/image/framing_step.hpp"
@@ -67,6 +68,20 @@ double surprise(const std::vector<double>& numbers) {
 constexpr int kDraws = 4000;
 
 }  // namespace
+
+TEST_CASE("greyscale is Pillow's, and one channel stays as it is") {
+  // Image.new("RGB", ...).convert("L") of Pillow 13.0.0
+  const Bytes rgb{255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255, 1, 2, 3, 200, 100, 50};
+  const Tensor grey = after(bytes({2, 3, 3}, rgb), {"greyscale"});
+  CHECK(grey.shape() == Shape({2, 3, 1}));
+  CHECK(values<std::uint8_t>(grey) == Bytes{76, 150, 29, 255, 2, 124});
+  CHECK(values<std::uint8_t>(after(grey, {"greyscale"})) == values<std::uint8_t>(grey));
+  const Tensor real = after(floats({3, 1, 2}, {1, 0, 1, 0, 1, 10}), {"greyscale"});
+  CHECK(real.shape() == Shape({1, 1, 2}));
+  CHECK(real.data<float>()[0] == Approx(1));
+  CHECK(real.data<float>()[1] == Approx(1.14));
+  CHECK_THROWS_AS(after(bytes({1, 1, 4}, {1, 2, 3, 4}), {"greyscale"}), ShapeError);
+}
 
 TEST_CASE("an image is mirrored in both layouts, along both axes") {
   const Tensor pixels = bytes({2, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});

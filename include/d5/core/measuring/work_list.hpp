@@ -35,6 +35,8 @@ struct WorkOptions {
   std::string how = {};   ///< options that all pieces share; a resumed run must have the same
   std::string out = {};   ///< results file, with a journal beside it (`ResultJournal`); empty: none
   bool resume = false;    ///< skips pieces that `out` or its journal already holds
+  /// Another place receives all records, too: a full disk of `out` does not end the list.
+  bool is_kept_elsewhere = false;
   /// Ends the list between pieces; within one, if the piece polls it too.
   Interrupt interrupt = {};
   /// Called after each piece, with its records, once they are on the disk; also for an interrupted

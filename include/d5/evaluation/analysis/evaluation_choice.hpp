@@ -22,8 +22,11 @@ namespace d5 {
 [[nodiscard]] std::optional<Estimate> choice_number(const EvaluationCell& cell,
                                                     const std::string& number,
                                                     double price_per_hour);
-/// The unit: seconds, samples/s, 1.
+/// The unit: seconds, samples/s, 1; of money "", as its currency is that of its price.
 [[nodiscard]] std::string unit_of_choice(const std::string& number);
+/// The currency of a cell's cost: that of a given price, or else of the records' price.
+[[nodiscard]] std::string currency_of(const EvaluationCell& cell, double price_per_hour,
+                                      const std::string& currency);
 
 /// A limit of a quantity.
 struct Requirement {
@@ -38,7 +41,8 @@ struct ChoiceOptions {
   std::vector<Requirement> requirements = {};
   std::string objective = "cost";
   enum class Wish { minimise, maximise } wish = Wish::minimise;
-  double price_per_hour = 0;  ///< 0: that of the condition "price_per_hour", if there is one
+  double price_per_hour = 0;     ///< 0: that of the condition "price_per_hour", if there is one
+  std::string currency = "USD";  ///< currency of `price_per_hour`, by ISO 4217
 };
 
 /// A cell, and whether it meets the limits.

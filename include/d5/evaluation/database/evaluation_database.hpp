@@ -218,8 +218,10 @@ class EvaluationDatabase final : public EvaluationSink {
   bool adopting_ = false;  ///< within the transaction of `adopt`
 };
 
-/// The default address: $D5_DATABASE, or else `d5.db` in the user's data folder ($XDG_DATA_HOME/d5
-/// or ~/.local/share/d5). Throws: IoError if there is no home folder.
+/// The address in $D5_DATABASE; empty without one.
+[[nodiscard]] std::string named_database();
+/// The default address for reading: $D5_DATABASE, or else `d5.db` in the user's data folder
+/// ($XDG_DATA_HOME/d5 or ~/.local/share/d5). Throws: IoError if there is no home folder.
 [[nodiscard]] std::string usual_database();
 
 }  // namespace d5

@@ -11,7 +11,8 @@ namespace d5 {
 /// author knows (task, licence).
 ///
 /// `name`: a valid manifest name; empty: the folder's. The folder is named relative to
-/// $D5_DATA_DIR, where it is searched later, or else by its last part alone.
+/// $D5_DATA_DIR, or else to the working directory if it is below it, where the manifest then
+/// belongs, or else by its whole path.
 ///
 ///     write_file("mine.yaml", described_folder("/data/flowers"));
 ///

@@ -15,7 +15,8 @@ namespace d5 {
 ///     write_file("mine.yaml", described_model("mine.onnx"));
 ///
 /// Throws: IoError; FormatError if it is no ONNX file; Unsupported for weights in another file, and
-/// for inputs that are no tensors.
+/// for what an evaluation cannot feed or read: no tensor, no shape, or samples that are not its
+/// first dimension.
 [[nodiscard]] std::string described_model(const std::string& file, const std::string& name = "");
 
 }  // namespace d5

@@ -53,6 +53,8 @@ struct ManifestKind {
 [[nodiscard]] std::string manifest_schema(const std::string& kind);
 
 namespace detail {
+/// `ManifestIdentity::beside` of a manifest's file: "." for one in the working directory.
+std::string folder_of_manifest(const std::string& file);
 void read_manifest(const std::string& text, const std::string& file, const std::string& kind,
                    ManifestOrigin origin, const std::function<void(ManifestFields&)>& declare);
 std::string canonical_manifest(const std::string& kind,
@@ -70,6 +72,7 @@ template <class Manifest>
 [[nodiscard]] Manifest parse_manifest(const std::string& text, const std::string& file,
                                       ManifestOrigin origin = ManifestOrigin::own) {
   Manifest manifest;
+  manifest.beside = detail::folder_of_manifest(file);
   detail::read_manifest(text, file, Manifest::kKind, origin,
                         [&](ManifestFields& fields) { manifest.declare(fields); });
   return manifest;

@@ -70,10 +70,13 @@ class ManifestFields {
   template <class E>
   void add(const std::string& name, std::vector<EntryChoice>& values, const std::string& help,
            const Registry<E>& registry, const FieldRule& rule = {}) {
-    add_entries(name, values, help, rule,
-                {.kind = registry.kind(), .fault_of = [&](const EntryChoice& choice) {
-                   return fault_of(registry, choice);
-                 }});
+    EntryKind kind{.kind = registry.kind(), .fault_of = [&](const EntryChoice& choice) {
+                     return fault_of(registry, choice);
+                   }};
+    if constexpr (requires(const E& entry) { entry.make(Settings()); }) {
+      kind.options_of = [&](const std::string& entry) { return registry.at(entry).options(); };
+    }
+    add_entries(name, values, help, rule, kind);
   }
 
   /// Nested parts.
@@ -104,6 +107,8 @@ class ManifestFields {
     std::string kind;  ///< the word for one: "step"
     std::function<std::string(const EntryChoice&)>
         fault_of;  ///< returns an empty text if the choice is valid
+    /// Options of an entry that `fault_of` makes; empty: it makes none. Throws: NotFound.
+    std::function<std::vector<Option>(const std::string&)> options_of = {};
   };
   virtual void add_entries(const std::string& name, std::vector<EntryChoice>& values,
                            const std::string& help, const FieldRule& rule,

@@ -12,6 +12,8 @@ namespace d5 {
 struct ManifestIdentity {
   std::string name, version;
   std::string summary = {};  ///< one line, for lists
+  /// Folder of its file, where its relative paths begin; no field, and no part of its content.
+  std::string beside = {};
 
   void declare(ManifestFields& fields);
   [[nodiscard]] std::string reference() const { return name + "@" + version; }

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "d5/evaluation/manifest/manifest.hpp"
 
@@ -28,6 +29,11 @@ struct FoundManifest {
 [[nodiscard]] std::vector<std::string> carried_manifests(const std::string& kind);
 /// Whether a word is a path.
 [[nodiscard]] bool is_manifest_path(const std::string& word);
+/// Files and folders that a valid manifest of one's own names and that are missing here, as faults:
+/// what a run would refuse. Empty if all are there, and for a manifest with faults. Throws:
+/// FormatError for a file that is no YAML.
+[[nodiscard]] std::vector<ManifestFault> missing_files(const std::string& text,
+                                                       const std::string& file);
 
 namespace detail {
 /// The content of `file`. Throws: IoError.
@@ -74,6 +80,7 @@ template <class Manifest>
   const std::string file = manifest_file(Manifest::kKind, word);
   auto found = detail::read_once<Manifest>(detail::read_manifest_file(file), file);
   found.file = file;
+  found.manifest.beside = detail::folder_of_manifest(file);  // not that of the same text elsewhere
   detail::expect_reference(word, found.manifest.reference(), found.file);
   detail::expect_unchanged(Manifest::kKind, found.manifest.reference(), found.manifest.version,
                            found.digest, found.file);

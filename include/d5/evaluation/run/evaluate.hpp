@@ -54,13 +54,15 @@ struct FixedEvaluation {
 struct EvaluateOptions {
   std::string out = {};  ///< results file, with a journal beside it; empty: none
   bool resume = false;   ///< skip what `out` holds
-  /// Receives each piece's queries, answers and trace, and then its records; outlives the run.
+  /// Receives each piece's queries, answers and trace, and then its records; outlives the run. What
+  /// it throws fails the piece; a `RunSink` throws nothing.
   EvaluationSink* sink = nullptr;
   /// Id of the run from `EvaluationSink::evaluation`, which the caller sets (`RunSink`).
   std::string run = {};
   bool steps = false;  ///< a record per pipeline step, too: its time, its queue, its waits
   std::string command_options = {};  ///< at the end of every record's command
   double price_per_hour = 0;         ///< price of this machine, if no system's manifest has it
+  std::string currency = "USD";      ///< its currency, by ISO 4217
   /// Runs each model and framework in a process of its own, with this time limit per piece: a crash
   /// or a hang is a failed record, and the next piece runs. By default everything runs in this
   /// process.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -17,8 +18,9 @@ namespace d5 {
 ///     evaluate(fixed, how);
 ///     run.end();
 ///
-/// A resumed run keeps its id, which is stored beside the results file's journal as long as that
-/// exists. Thread safety: one call at a time. Throws: as the sink behind it; IoError.
+/// A sink that fails costs no measurement: the first failure is kept for `end`, and nothing more is
+/// given to it. A resumed run keeps its id, which is stored beside the results file's journal as
+/// long as that exists. Thread safety: one call at a time. Throws: IoError.
 class RunSink final : public EvaluationSink {
  public:
   /// `sink` outlives it. `out` is the run's results file, or empty; `run` gets its id here.
@@ -28,32 +30,37 @@ class RunSink final : public EvaluationSink {
   /// Whether the sink knows the run.
   [[nodiscard]] bool has_begun() const { return has_begun_; }
   /// Call after the last piece: the results file is complete then, and no run resumes from it.
+  /// Throws: IoError with the reason if the sink failed.
   void end();
 
-  void evaluation(const EvaluationRun& run) override { sink_.evaluation(run); }
+  void evaluation(const EvaluationRun& run) override {
+    give([&] { sink_.evaluation(run); });
+  }
   void measurements(const std::string& run, const std::string& piece,
                     std::span<const Measurement> records) override {
-    begun().measurements(run, piece, records);
+    give([&] { begun().measurements(run, piece, records); });
   }
   void queries(const std::string& run, const std::string& piece,
                std::span<const QueryRecord> records) override {
-    begun().queries(run, piece, records);
+    give([&] { begun().queries(run, piece, records); });
   }
   void answers(const std::string& run, const std::string& piece,
                std::span<const SampleAnswer> answers) override {
-    begun().answers(run, piece, answers);
+    give([&] { begun().answers(run, piece, answers); });
   }
   void trace(const std::string& run, const std::string& piece, const Timeline& timeline) override {
-    begun().trace(run, piece, timeline);
+    give([&] { begun().trace(run, piece, timeline); });
   }
 
  private:
   EvaluationSink& begun();
+  void give(const std::function<void()>& call);
 
   EvaluationSink& sink_;
   EvaluationRun run_;
   std::string journal_;  ///< empty: nothing can be resumed
   bool has_begun_ = false;
+  std::string fault_;  ///< why the sink failed; empty: it did not
 };
 
 }  // namespace d5

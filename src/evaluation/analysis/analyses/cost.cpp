@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+#include <utility>
+
 #include "d5/evaluation/analysis/evaluation_choice.hpp"
 #include "evaluation/analysis/cell_plot.hpp"
 
@@ -7,10 +13,12 @@ namespace {
 
 struct CostOptions {
   double price = 0;
+  std::string currency = "USD";
   void declare(OptionList& options) {
     options.add("price", price,
                 "price of an hour of the machine; 0: the records' condition price_per_hour",
                 {.least = 0});
+    options.add("currency", currency, "currency of the price, by ISO 4217");
   }
 };
 
@@ -18,7 +26,7 @@ struct CostOptions {
 class CostAnalysis final : public Analysis {
  public:
   using Options = CostOptions;
-  explicit CostAnalysis(const Options& options) : price_(options.price) {}
+  explicit CostAnalysis(Options options) : options_(std::move(options)) {}
 
   [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
     using enum TextTable::Align;
@@ -26,20 +34,23 @@ class CostAnalysis final : public Analysis {
     const auto names = names_of(cells);
     AnalysisResult result{.table = TextTable({"what",
                                               {"throughput", right},
-                                              {"cost of a million", right},
+                                              {"cost of a million predictions", right},
                                               {"95% interval", right}})};
+    std::set<std::string> currencies;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const auto cost = choice_number(cells[i], "cost", price_);
+      const auto cost = choice_number(cells[i], "cost", options_.price);
       if (!cost) continue;
+      const std::string currency = currency_of(cells[i], options_.price, options_.currency);
+      currencies.insert(currency);
       result.table.add({names[i], detail::value_text(cells[i].throughput(), "sample/s"),
-                        detail::value_text(cost, "1"), detail::interval_text(cost, "1")});
+                        detail::value_text(cost, currency), detail::interval_text(cost, currency)});
     }
     detail::draw_cells(
         {.name = "evaluation-cost",
          .title = "Cost of a million predictions",
-         .x = {.label = "cost", .unit = ""}},
+         .x = {.label = "cost", .unit = fmt::format("{}", fmt::join(currencies, ", "))}},
         {"cost"}, cells,
-        [price = price_](const EvaluationCell& cell) {
+        [price = options_.price](const EvaluationCell& cell) {
           return std::vector{choice_number(cell, "cost", price)};
         },
         result.plots);
@@ -47,7 +58,7 @@ class CostAnalysis final : public Analysis {
   }
 
  private:
-  double price_;
+  Options options_;
 };
 
 }  // namespace

@@ -40,8 +40,7 @@ std::string accuracy_of(const EvaluationCell& cell) {
 /// Cost of a million predictions: money if a price is known, else machine time.
 std::string million_of(const EvaluationCell& cell) {
   if (const auto cost = cell.of_repetitions("cost")) {
-    const std::string& currency = cell.find("cost")->unit;
-    return fmt::format("{:.3g}{}{}", cost->value, currency.empty() ? "" : " ", currency);
+    return detail::value_text(cost, cell.find("cost")->unit);
   }
   const auto time = cell.of_repetitions("machine_time");
   constexpr double kSecondsInHour = 3600;
@@ -61,7 +60,7 @@ class SummaryAnalysis final : public Analysis {
                                               {"median", right},
                                               {"p99", right},
                                               {"throughput", right},
-                                              {"for a million", right},
+                                              {"for a million predictions", right},
                                               "verdict"})};
     for (std::size_t i = 0; i < cells.size(); ++i) {
       result.table.add({names[i], accuracy_of(cells[i]),

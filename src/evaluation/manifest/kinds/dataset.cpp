@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/manifest/dataset_manifest.hpp"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "d5/level2_training/data/dataset.hpp"
 
 namespace d5 {
+namespace {
+
+/// Whether a path may lead out of the folders in which relative paths begin.
+bool leads_outside(const std::string& path) {
+  const std::filesystem::path whole(path);
+  return whole.is_absolute() || std::ranges::find(whole, "..") != whole.end();
+}
+
+}  // namespace
 
 void SampleFile::declare(ManifestFields& fields) {
   FieldRule digest = digest_rule();
@@ -30,10 +42,13 @@ void DatasetManifest::declare(ManifestFields& fields) {
   fields.add("licence", licence, "licence of the samples", {.required = true});
   fields.add("source", source, "origin of the data set, for people");
   fields.add("modality", modality, "modality of a sample: image, text, audio, tensor");
-  fields.add("folder", folder,
-             "folder of the samples' files: below $D5_DATA_DIR, or the cache's data",
-             {.pattern = "(?!/)(?!(.*/)?\\.\\.(/|$))[^\\\\]*",
-              .expected = "a path below the data's folder, without '..'"});
+  fields.add(
+      "folder", folder,
+      "folder of the samples' files: beside the manifest, in $D5_DATA_DIR, or in the cache's "
+      "data; or absolute",
+      {.pattern = "[^\\\\]*",
+       .expected = "a path with '/' between its folders",
+       .is_local = leads_outside});
   fields.add("samples", samples, "files, one per sample");
   fields.add("reader", reader, "one of d5's data sets, instead of samples", datasets());
   fields.add("part", part, "part of the reader's data set", {.words = {"test", "train"}});

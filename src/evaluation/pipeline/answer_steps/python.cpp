@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "core/entries/path_option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/pipeline/answer_step.hpp"
 #include "d5/level2_training/data/own_steps.hpp"
@@ -19,7 +20,8 @@ struct PythonAnswerOptions {
     options.add(
         "function", function,
         "FILE.py::NAME, which takes a dict of numpy arrays by name and returns one of those "
-        "that it adds or replaces");
+        "that it adds or replaces",
+        detail::function_text());
     options.add("seconds", seconds, "time limit for a call", {.above = 0, .most = 3600});
   }
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/entries/path_option.hpp"
 #include "d5/core/entries/option.hpp"
 #include "d5/evaluation/load/scenario.hpp"
 
@@ -25,7 +26,8 @@ struct LoadGenOptions {
   void declare_files(OptionList& options) {
     options.add("model", model,
                 "model whose rules in mlperf.conf replace those of the run (\"*\": any)");
-    options.add("user_conf", user_conf, "file of the same form, which is read after mlperf.conf");
+    options.add("user_conf", user_conf, "file of the same form, which is read after mlperf.conf",
+                path_text());
   }
 };
 

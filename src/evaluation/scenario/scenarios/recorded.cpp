@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/entries/path_option.hpp"
 #include "d5/evaluation/load/scenario.hpp"
 #include "evaluation/load/scheduled_load.hpp"
 
@@ -9,7 +10,8 @@ namespace {
 struct RecordedOptions {
   RecordingOptions recording = {};
   void declare(OptionList& options) {
-    options.add("file", recording.file, "CSV file with ascending seconds in its first column");
+    options.add("file", recording.file, "CSV file with ascending seconds in its first column",
+                detail::path_text());
     options.add("speed", recording.speed, "speed of the replay; 2: in half the time", {.above = 0});
     options.add("from", recording.from, "first second of the recording", {.least = 0});
     options.add("to", recording.to, "last second of the recording; 0: its end", {.least = 0});

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "core/entries/path_option.hpp"
 #include "core/files/gzip.hpp"
 #include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
@@ -74,7 +75,8 @@ struct CifarOptions : DatasetOptions {
   void declare(OptionList& options) {
     options.add(
         "data", data,
-        "folder of the files, or the published .tar.gz; default: where 'd5 data list' finds them");
+        "folder of the files, or the published .tar.gz; default: where 'd5 data list' finds them",
+        detail::path_text());
     options.add("download", download, "download the .tar.gz to the folder, or to the cache");
     options.add("mean", mean, "mean of each channel, subtracted from pixels in [0, 1]");
     options.add("deviation", deviation,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/data/container.hpp"
 
+#include "core/entries/path_option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level2_training/data/subset.hpp"
 
@@ -14,8 +15,9 @@ struct ContainerOptions : DatasetOptions {
   void declare(OptionList& options) {
     options.add("train", train,
                 "training part, from 'd5 data convert' or another program: a file, a folder of "
-                "files, a pattern such as 'train-*.tar', or the common name of shards");
-    options.add("test", test, "test part, likewise; default: none");
+                "files, a pattern such as 'train-*.tar', or the common name of shards",
+                detail::path_text());
+    options.add("test", test, "test part, likewise; default: none", detail::path_text());
     options.add("format", format,
                 "container format ('d5 list containers'); default: by file extension", "container");
     DatasetOptions::declare(options);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "core/entries/path_option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/level2_training/data/subset.hpp"
@@ -23,8 +24,9 @@ struct FilesOptions : DatasetOptions {
   void declare(OptionList& options) {
     options.add("data", data,
                 "a folder with one folder per class, or a text file of lines 'PATH LABEL' with "
-                "paths relative to it");
-    options.add("test", test, "test part, likewise; default: none");
+                "paths relative to it",
+                detail::path_text());
+    options.add("test", test, "test part, likewise; default: none", detail::path_text());
     options.add("classes", classes,
                 "number of classes of a list, whose labels must be below it; 0: as many as occur",
                 {.least = 0});

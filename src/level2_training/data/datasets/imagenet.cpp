@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/entries/path_option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/level2_training/data/container.hpp"
@@ -123,13 +124,16 @@ struct ImagenetOptions : DatasetOptions {
         "data", data,
         "training images: a folder of class folders, or of images whose names begin with their "
         "class; the original ILSVRC2012_img_train.tar; TFRecord files; or a folder that holds one "
-        "of these and the test part; default: where 'd5 data list' finds it");
+        "of these and the test part; default: where 'd5 data list' finds it",
+        detail::path_text());
     options.add("val", val,
                 "test part, likewise; default: the folder 'val', ILSVRC2012_img_val.tar or "
-                "validation-*-of-* beside the training images");
+                "validation-*-of-* beside the training images",
+                detail::path_text());
     options.add("val_synsets", val_synsets,
                 "file with the class of each test image, one line each in the order of their "
-                "names, if folders and names do not contain it");
+                "names, if folders and names do not contain it",
+                detail::path_text());
     options.add("label_offset", label_offset,
                 "label of the first class; 1 for the labels of published TFRecords", {.least = 0});
     options.add("first_label", first_label, "label of the first class in TFRecords", {.least = 0});

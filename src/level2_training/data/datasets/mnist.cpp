@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/entries/path_option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/carried_file.hpp"
 #include "d5/level2_training/data/published_data.hpp"
@@ -31,7 +32,8 @@ struct IdxOptions : DatasetOptions {
 
   IdxOptions(double mean, double deviation) : mean(mean), deviation(deviation) {}
   void declare(OptionList& options) {
-    options.add("data", data, "folder of the files; default: where 'd5 data list' finds them");
+    options.add("data", data, "folder of the files; default: where 'd5 data list' finds them",
+                detail::path_text());
     options.add("download", download, "download the files to the folder, or to the cache");
     options.add("mean", mean, "mean, subtracted from pixels in [0, 1]");
     options.add("deviation", deviation, "standard deviation; pixels are divided by it",

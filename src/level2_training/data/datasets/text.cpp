@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/entries/path_option.hpp"
 #include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
@@ -19,7 +20,7 @@ struct TextOptions : DatasetOptions {
   double test_share = 0.1;
 
   void declare(OptionList& options) {
-    options.add("data", data, "file whose bytes are the tokens, 0 to 255");
+    options.add("data", data, "file whose bytes are the tokens, 0 to 255", detail::path_text());
     options.add("length", length, "tokens per sample", {.least = 1});
     options.add("stride", stride,
                 "distance between the first tokens of successive samples; 0: the length",

@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "core/entries/path_option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/level2_training/data/published_data.hpp"
@@ -30,10 +31,12 @@ struct UcfOptions : DatasetOptions {
   void declare(OptionList& options) {
     options.add("data", data,
                 "folder with one folder per class, in which a video is v_NAME.avi or a folder "
-                "v_NAME of its frames; default: where 'd5 data list' finds it");
+                "v_NAME of its frames; default: where 'd5 data list' finds it",
+                detail::path_text());
     options.add("lists", lists,
                 "folder of classInd.txt, trainlist01.txt and so on; default: 'ucfTrainTestlist' in "
-                "that folder or beside it");
+                "that folder or beside it",
+                detail::path_text());
     options.add("split", split, "number of the train/test split, 1 to 3", {.least = 1, .most = 3});
     options.add("frames", clip.frames, "frames per clip", {.least = 1, .most = 65536});
     options.add("stride", clip.stride, "distance between successive frames of a clip",

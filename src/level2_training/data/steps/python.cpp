@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/entries/path_option.hpp"
 #include "core/tensor/shape_text.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level2_training/data/own_steps.hpp"
@@ -23,7 +24,8 @@ struct PythonStepOptions {
   void declare(OptionList& options) {
     options.add("function", function,
                 "FILE.py::NAME, which takes a numpy array (uint8 for the bytes of a file) and "
-                "returns one");
+                "returns one",
+                detail::function_text());
     options.add("type", type, "element type of the result; empty: that of the argument");
     options.add("shape", shape,
                 "shape of the result, such as 3x224x224; ? stands for any size; empty: that of the "

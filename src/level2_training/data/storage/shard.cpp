@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/files/files_read.hpp"
 #include "d5/core/errors/error.hpp"
 #include "level2_training/data/batch_check.hpp"
 
@@ -34,6 +35,7 @@ class ShardedDataset final : public Dataset {
     std::vector<Artefact> files;
     for (const auto& shard : shards_) {
       std::error_code ignored;
+      FilesRead::note(shard->file());
       const auto bytes = std::filesystem::file_size(shard->file(), ignored);
       files.push_back({.name = std::filesystem::path(shard->file()).filename().string(),
                        .version = fmt::format("{} samples, {} bytes", shard->size(), bytes)});

@@ -7,17 +7,32 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/files/files_read.hpp"
 #include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
 #include "level2_training/data/batch_check.hpp"
+#include "level2_training/data/encoded_files.hpp"
 #include "level2_training/data/image/resampler.hpp"
 
 namespace d5::detail {
 namespace {
 
+/// The folder of the pictures of a video, which takes the place of its file.
+std::string folder_of(const std::string& path) {
+  return std::filesystem::path(path).replace_extension().string();
+}
+
+/// Notes the video's file, or its pictures.
+void note_files(const std::string& path) {
+  std::error_code absent;
+  const std::string folder = folder_of(path);
+  if (!std::filesystem::is_directory(folder, absent)) return FilesRead::note(path);
+  for (const EncodedFile& one : files_below(folder, image_endings(), {})) FilesRead::note(one.path);
+}
+
 std::unique_ptr<Video> open_video(const std::string& path) {
   std::error_code ignored;
-  const std::string folder = std::filesystem::path(path).replace_extension().string();
+  const std::string folder = folder_of(path);
   if (std::filesystem::is_directory(folder, ignored)) return open_picture_folder(folder);
   if (std::filesystem::exists(path, ignored)) return open_video_file(path);
   throw IoError(fmt::format("neither the video '{}' is there, nor a folder '{}' of its pictures",
@@ -47,6 +62,7 @@ std::string VideoClips::description() const {
 std::vector<Artefact> VideoClips::artefacts() const {
   Sha256 sum;
   for (const auto& video : videos_) {
+    note_files(video.path);
     sum.add(fmt::format("{} {} {}\n", video.name.size(), video.name, video.label));
   }
   return {{.name = name_, .version = description(), .sha256 = sum.digest()}};
