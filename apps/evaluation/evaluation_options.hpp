@@ -23,12 +23,16 @@ void add_evaluation_options(CLI::App& command, EvaluationOptions& options);
 void apply_predictors(RunOptions& run);
 /// `--allow-code`: manifests may name the user's own code.
 void add_code_option(CLI::App& command, bool& allow_code);
+/// " --load mine.so --device cuda:0 --allow-code": the end of a record's command.
+[[nodiscard]] std::string to_line(const EvaluationOptions& options, const RunOptions& run);
 /// All values of the manifest's fields on the command line.
 [[nodiscard]] Settings changes_of(const EvaluationOptions& options, const RunOptions& run);
 /// The named evaluation with these values set. Throws: NotFound, FormatError, ValueError.
 [[nodiscard]] EvaluationManifest evaluation_of(const EvaluationOptions& options,
                                                const RunOptions& run);
 
+/// Whether the command line names the file of an evaluation with all that it names.
+[[nodiscard]] bool is_of_fixed_evaluation(const EvaluationOptions& options);
 /// The same with everything that it names, or the contents of a lock file
 /// (`FixedEvaluation::canonical`).
 [[nodiscard]] FixedEvaluation fixed_evaluation_of(const EvaluationOptions& options,

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "apps/evaluation/database_options.hpp"
+#include "apps/given_line.hpp"
 #include "apps/say.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/results/results.hpp"
@@ -96,7 +97,7 @@ int run_kept_if(const std::function<int()>& run) {
   const auto database = std::move(here.database);  // null if the command took it
   std::error_code ignored;
   if (!database || !std::filesystem::exists(options.out, ignored)) return status;
-  const std::string id = database->add(read_results(options.out));
+  const std::string id = database->add(read_results(options.out), given_line());
   if (!options.quiet) say(fmt::format("kept as run {}", id.substr(0, 8)));
   return status;
 }
