@@ -19,6 +19,7 @@
 
 #include "apps/ctrl_c.hpp"
 #include "apps/former_words.hpp"
+#include "apps/given_line.hpp"
 #include "apps/help_format.hpp"
 #include "apps/kept_results.hpp"
 #include "apps/options.hpp"
@@ -186,9 +187,9 @@ int Program::parse_and_run(int argc, char** argv) {
   }
   refuse_values_of_flags(app_);
   try {
-    std::vector<std::string> words = with_present_words({argv + 1, argv + argc});
-    std::ranges::reverse(words);  // as CLI11 takes them
-    app_.parse(std::move(words));
+    const auto words = with_present_words({argv + 1, argv + argc});
+    app_.parse(std::vector(words.rbegin(), words.rend()));  // as CLI11 takes them
+    keep_given_words(words, deepest(app_));
   } catch (const CLI::ParseError& error) {
     if (is_answered(error, app_)) return app_.exit(error);  // printed on stdout
     print_usage_error(explain(error, app_));

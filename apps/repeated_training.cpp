@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "apps/given_line.hpp"
 #include "apps/publish.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
@@ -59,6 +60,23 @@ void draw(const TrainOptions& options, const std::vector<ComparedTraining>& trai
   }
 }
 
+/// For people each training is a table of its own, with its values above it: one of all would have
+/// a column for each value that differs.
+void print_trainings(const TrainedVariants& done, const OutputOptions& options) {
+  Results shown{environment(), done.records};
+  const bool apart = is_for_people(options.format) && options.pivot.empty();
+  if (!apart || done.joined.size() == 1) return print(shown, options);
+  for (const auto& records : done.joined) {
+    shown.measurements = records;
+    print(shown, options);
+    print("\n", options.format);
+  }
+  if (done.comparisons.empty()) return;
+  shown.measurements = done.comparisons;
+  print(shown, options);
+  print("\n", options.format);
+}
+
 void say_best(const std::vector<TrainingVariant>& variants, const BestVariant& best) {
   std::string settings;
   for (const auto& [key, text] : variants[best.index].differs) {
@@ -90,6 +108,7 @@ int train_repeatedly(const TrainOptions& options, const Recipe& recipe, const Tr
                                                .out = speaks ? options.out : "",
                                                .resume = options.resume,
                                                .how = command_words(options),
+                                               .command = given_line(),
                                                .compare = !options.vary.empty(),
                                                .search = options.trials > 0});
   const int status = exit_status(done.records, options.if_unsupported);
@@ -98,7 +117,7 @@ int train_repeatedly(const TrainOptions& options, const Recipe& recipe, const Tr
   const auto best = options.trials > 0 ? best_of(done.joined) : std::nullopt;
   if (best && !options.quiet) say_best(variants, *best);
   if (!options.out.empty()) say_written(options);
-  print(Results{environment(), done.records}, options);
+  print_trainings(done, options);
   if (is_for_people(options.format)) {
     for (const auto& verdict : done.verdicts) print_wrapped(printable(verdict));
   }

@@ -5,11 +5,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/aside_options.hpp"
 #include "apps/ctrl_c.hpp"
 #include "apps/kept_results.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
+#include "apps/usage_error.hpp"
 #include "apps/work_rows.hpp"
 #include "d5/core/errors/error.hpp"
 
@@ -26,8 +28,7 @@ std::string how(const CLI::App& command) {
   std::string line = words_of(command);
   for (const CLI::Option* option : command.get_options()) {
     const bool changes_nothing = option->get_positional() || option->get_group() == kManyGroup ||
-                                 option->check_lname("out") || option->check_lname("format") ||
-                                 option->check_lname("quiet") || option->check_lname("pivot");
+                                 is_aside(full_name(command), option->get_name());
     if (changes_nothing || option->count() == 0) continue;
     line += " " + option->get_name();
     for (const auto& value : option->results()) line += " " + value;

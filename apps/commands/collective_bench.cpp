@@ -31,7 +31,7 @@ link carries, as nccl-tests define it. The time is that of the slowest rank.)";
 struct CollectiveBenchCommand : app::OutputOptions, app::RunOptions {
   std::vector<std::string> entries, sizes;
   bool deepbench = false;
-  MeasureOptions measuring{.most_seconds = 10};
+  MeasureOptions measuring = CollectiveBenchOptions().measuring;
   app::RankOptions ranks;
 };
 

@@ -7,6 +7,7 @@
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
 #include "d5/core/entries/entry_words.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "d5/core/measuring/command_line.hpp"
 #include "d5/level2_training/data/container.hpp"
 #include "d5/level2_training/data/sampler.hpp"
@@ -37,7 +38,8 @@ std::vector<Measurement> check_sampler(const EntryChoice& choice,
   auto results = test_sampler(entry, data, settings, options.epochs);
   CommandLine line("sampler check");
   line.word(to_words(choice)).option("--dataset", options.dataset);
-  line.option("--epochs", options.epochs).option("--seed", options.seed);
+  line.option("--epochs", options.epochs).option("--threads", threads());
+  line.option("--seed", options.seed);
   for (auto& result : results) {
     result.subject = "sampler " + to_words(choice);
     result.command = line.text();

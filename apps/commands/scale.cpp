@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/given_line.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
@@ -90,7 +91,8 @@ int run_scale(const ScaleOptions& options) {
       .repetition = {.runs = options.runs, .seed = recipe.training().seed, .interrupt = interrupt},
       .out = options.out,
       .resume = options.resume,
-      .how = how_of(options, recipe)};
+      .how = how_of(options, recipe),
+      .command = app::given_line()};
   if (!options.quiet) {
     study.repetition.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   }

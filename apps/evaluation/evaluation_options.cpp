@@ -11,6 +11,7 @@
 #include "apps/declared_options.hpp"
 #include "apps/work_list.hpp"
 #include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
 #include "d5/evaluation/analysis/analysis.hpp"
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
@@ -26,16 +27,27 @@ Settings changes_of(const EvaluationOptions& options, const RunOptions& run) {
     changes.set("frameworks", fmt::format("{}", fmt::join(run.frameworks, ",")));
   }
   if (run.seed_given) changes.set("seed", run.seed);
+  if (run.threads > 0) changes.set("threads", run.threads);
   return changes;
 }
 
+std::string to_line(const EvaluationOptions& options, const RunOptions& run) {
+  CommandLine line;
+  line.append(to_line(run));
+  if (run.device != RunOptions().device) line.option("--device", run.device);
+  if (options.allow_code) line.flag("--allow-code");
+  return line.text();
+}
+
+bool is_of_fixed_evaluation(const EvaluationOptions& options) {
+  return options.what.size() == 1 && is_manifest_path(options.what.front()) &&
+         is_fixed_evaluation(detail::read_manifest_file(options.what.front()));
+}
+
 FixedEvaluation fixed_evaluation_of(const EvaluationOptions& options, const RunOptions& run) {
-  if (options.what.size() == 1 && is_manifest_path(options.what.front())) {
-    const std::string& file = options.what.front();
-    const std::string text = detail::read_manifest_file(file);
-    if (is_fixed_evaluation(text)) return fixed_evaluation_from(text, file);
-  }
-  return fix_evaluation(evaluation_of(options, run));
+  if (!is_of_fixed_evaluation(options)) return fix_evaluation(evaluation_of(options, run));
+  const std::string& file = options.what.front();
+  return fixed_evaluation_from(detail::read_manifest_file(file), file);
 }
 
 EvaluationManifest evaluation_of(const EvaluationOptions& options, const RunOptions& run) {

@@ -26,12 +26,16 @@ void apply_predictors(RunOptions& run);
 void add_code_option(CLI::App& command, bool& allow_code);
 /// `--currency`: that of a price. Checks that it has three letters.
 void add_currency_option(CLI::App& command, std::string& currency);
+/// " --load mine.so --device cuda:0 --allow-code": the end of a record's command.
+[[nodiscard]] std::string to_line(const EvaluationOptions& options, const RunOptions& run);
 /// All values of the manifest's fields on the command line.
 [[nodiscard]] Settings changes_of(const EvaluationOptions& options, const RunOptions& run);
 /// The named evaluation with these values set. Throws: NotFound, FormatError, ValueError.
 [[nodiscard]] EvaluationManifest evaluation_of(const EvaluationOptions& options,
                                                const RunOptions& run);
 
+/// Whether the command line names the file of an evaluation with all that it names.
+[[nodiscard]] bool is_of_fixed_evaluation(const EvaluationOptions& options);
 /// The same with everything that it names, or the contents of a lock file
 /// (`FixedEvaluation::canonical`).
 [[nodiscard]] FixedEvaluation fixed_evaluation_of(const EvaluationOptions& options,

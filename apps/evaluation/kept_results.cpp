@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "apps/evaluation/database_options.hpp"
+#include "apps/given_line.hpp"
 #include "apps/say.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/results/results.hpp"
@@ -112,7 +113,7 @@ int run_kept_if(const CLI::App& command, const std::function<int()>& run) {
   const auto database = std::move(here.database);  // null if the command took it
   std::error_code ignored;
   if (!database || !std::filesystem::exists(options.out, ignored)) return status;
-  say_kept(database->add(read_results(options.out)), options);
+  say_kept(database->add(read_results(options.out), given_line()), options);
   return status;
 }
 

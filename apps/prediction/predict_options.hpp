@@ -40,7 +40,7 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
 [[nodiscard]] SimulatedTrainingOptions training_of(const PredictOptions& options);
 /// One line per strategy: name and summary.
 [[nodiscard]] std::string strategies_help();
-/// "buckets:bytes=1048576,compute:factor=2"
+/// "buckets:bytes=1MiB,compute:factor=2"
 [[nodiscard]] std::vector<EntryChoice> strategies_of(const std::string& words);
 /// Commands that start this program on ranks of this machine.
 [[nodiscard]] LocalCommands local_commands(const PredictOptions& options);

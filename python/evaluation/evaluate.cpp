@@ -54,7 +54,7 @@ Measurements run_evaluation(const Manifest& what, const Settings& changes,
       kept = EvaluationDatabase::open(database->string());
       EvaluationRun told{.key = evaluation.key,
                          .manifest = evaluation.canonical,
-                         .command = "d5.evaluate",
+                         .command = evaluation_line(evaluation.manifest),
                          .environment = environment()};
       run.emplace(*kept, std::move(told), how.out, resume);
       how.sink = &*run;

@@ -30,10 +30,10 @@ class Program:
     def __init__(self, folder):
         self.folder = folder
 
-    def __call__(self, *words, status=0, **environment):
-        """What `d5 WORDS` does; `status`: the exit statuses that are right, None for any."""
+    def __call__(self, *words, status=0, launcher=(), **environment):
+        """What `d5 WORDS` does; `status`: the exit statuses that are right, None for any; `launcher`: words before it."""
         done = subprocess.run(
-            [PROGRAM, *map(str, words)],
+            [*map(str, launcher), PROGRAM, *map(str, words)],
             cwd=self.folder,
             env={**os.environ, "D5_CACHE_DIR": str(self.folder / "cache"), **environment},
             capture_output=True,
@@ -47,11 +47,11 @@ class Program:
         )
         return done
 
-    def results(self, *words, status=0, **environment):
+    def results(self, *words, status=0, launcher=(), **environment):
         """The results file that `d5 WORDS --out` writes."""
         file = self.folder / "results.json"
         file.unlink(missing_ok=True)
-        self(*words, "--quiet", "--out", file, status=status, **environment)
+        self(*words, "--quiet", "--out", file, status=status, launcher=launcher, **environment)
         return json.loads(file.read_text())
 
     def records(self, *words, **how):

@@ -307,7 +307,7 @@ TEST_CASE("strategies change a plan one after the other") {
   const std::vector<EntryChoice> chain = {{"compute", {{"factor", 2}}},
                                           {"compute", {{"factor", 3}}},
                                           {"wire", {{"bandwidth", 4}, {"latency", 0.5}}},
-                                          {"buckets", {{"bytes", 5'000'000}}},
+                                          {"buckets", {{"bytes", "5MB"}}},
                                           {"engine", {{"model", "closed"}}}};
   PlannedTraining plan{ring_by(SimulatedProgressRule::thread), fast_ports()};
   plan.cluster.latency.value = 1e-3;

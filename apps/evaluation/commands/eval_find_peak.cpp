@@ -74,9 +74,7 @@ int run_find_peak(FindPeakOptions options) {
   }
   const LatencyObjective objective = objective_of_words(options.objective);
   const FixedEvaluation evaluation = app::fixed_evaluation_of(options, options);
-  PeakWorkOptions how{
-      .search = options.search,
-      .command_options = app::to_line(options) + (options.allow_code ? " --allow-code" : "")};
+  PeakWorkOptions how{.search = options.search, .command_options = app::to_line(options, options)};
   const EvaluationManifest& manifest = evaluation.manifest;
   if (options.changes.has("scenarios")) {
     if (manifest.scenarios.size() > 1) {

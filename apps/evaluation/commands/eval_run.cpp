@@ -8,6 +8,7 @@
 #include "apps/evaluation/database_options.hpp"
 #include "apps/evaluation/evaluation_on_server.hpp"
 #include "apps/evaluation/evaluation_options.hpp"
+#include "apps/given_line.hpp"
 #include "apps/kept_results.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
@@ -61,7 +62,9 @@ Isolation isolation_of(const EvalRunOptions& options) {
 
 FixedEvaluation fixed(const EvalRunOptions& options) {
   if (options.locked.empty()) return app::fixed_evaluation_of(options, options);
-  if (!options.what.empty() || !app::changes_of(options, options).values().empty()) {
+  Settings changes = app::changes_of(options, options);
+  (void)changes.take("threads", "");  // the process's
+  if (!options.what.empty() || !changes.values().empty()) {
     throw ValueError(
         "--locked FILE fixes what runs and how; leave out models, frameworks, scenarios, seeds and "
         "lengths, or run without it");
@@ -69,20 +72,24 @@ FixedEvaluation fixed(const EvalRunOptions& options) {
   return locked_evaluation(options.locked);
 }
 
-/// The whole command line, as it was given.
-std::string line_of(const EvalRunOptions& options, const EvaluateOptions& how) {
-  CommandLine line("eval run");
-  for (const auto& what : options.what) line.word(what);
-  if (!options.locked.empty()) {
-    line.option("--locked", options.locked);
-  } else {
-    const Settings changes = app::changes_of(options, options);
-    for (const Option& option : options_of<EvaluationManifest>()) {
-      if (changes.has(option.name)) line.option(option, changes.text(option.name, ""));
-    }
-    line.option("--threads", threads());
+/// The end of every record's command.
+std::string end_of_line(const EvalRunOptions& options) {
+  CommandLine line;
+  line.append(app::to_line(options, options));
+  if (options.steps) line.flag("--steps");
+  if (options.price > 0) line.option("--price", options.price);
+  if (options.currency != EvaluateOptions().currency) line.option("--currency", options.currency);
+  const double usual = EvalRunOptions().isolation.most_seconds;
+  if (options.isolation.most_seconds != usual) {
+    line.option("--isolate", options.isolation.most_seconds);
   }
-  return line.append(how.command_options).text();
+  return line.text();
+}
+
+/// The line that runs all again. The file of a server's job lasts as long as the job.
+std::string whole_line(const FixedEvaluation& evaluation, const EvalRunOptions& options) {
+  if (!app::is_of_fixed_evaluation(options)) return app::given_line();
+  return evaluation_line(evaluation.manifest) + end_of_line(options);
 }
 
 /// Keeps all queries, answers and traces in the database of `--database` or $D5_DATABASE.
@@ -97,7 +104,7 @@ Kept kept(const FixedEvaluation& evaluation, const EvalRunOptions& options, Eval
   if (!result.database) return result;
   EvaluationRun run{.key = evaluation.key,
                     .manifest = evaluation.canonical,
-                    .command = line_of(options, how),
+                    .command = whole_line(evaluation, options),
                     .environment = environment()};
   result.run.emplace(*result.database, std::move(run), options.out, options.resume);
   how.run = result.run->id();
@@ -132,10 +139,20 @@ bool end(Kept& kept, const EvalRunOptions& options) {
   return true;
 }
 
+/// Refuses options that would be ignored: the server's agents run as they were started.
+void refuse_options_of_this_machine(const CLI::App& command) {
+  for (const std::string name :
+       {"--locked", "--steps", "--price", "--currency", "--isolate", "--device", "--load", "--trace", "--filter",
+        "--list", "--dry-run", "--resume"}) {
+    if (command.get_option(name)->count() == 0) continue;
+    throw ValueError(
+        fmt::format("{0} works on this machine alone; leave out --server, or {0}", name));
+  }
+}
+
 /// Runs it on the server's machines, where names are resolved.
 int run_on_server(const EvalRunOptions& options) {
-  if (!options.locked.empty())
-    throw ValueError("--locked works on this machine alone; leave out --server");
+  refuse_options_of_this_machine(*options.command);
   const EvaluationManifest evaluation = app::evaluation_of(options, options);
   expect_names(evaluation, options.where.server);
   return app::run_on_server(canonical_json(evaluation), options.where, options);
@@ -148,13 +165,12 @@ int run_eval_run(EvalRunOptions options) {
   app::apply_predictors(options);
   pin_threads();
   const FixedEvaluation evaluation = fixed(options);
-  EvaluateOptions how{
-      .steps = options.steps,
-      .command_options = app::to_line(options) + (options.allow_code ? " --allow-code" : ""),
-      .price_per_hour = options.price,
-      .currency = options.currency,
-      .isolation = isolation_of(options),
-      .interrupt = app::ctrl_c()};
+  EvaluateOptions how{.steps = options.steps,
+                      .command_options = end_of_line(options),
+                      .price_per_hour = options.price,
+                      .currency = options.currency,
+                      .isolation = isolation_of(options),
+                      .interrupt = app::ctrl_c()};
   Kept keeping = kept(evaluation, options, how);
   if (keeping.run) how.sink = &*keeping.run;
   options.summary = app::evaluation_summary;

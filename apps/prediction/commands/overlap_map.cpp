@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/given_line.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
@@ -19,7 +20,6 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/core/machine/threads.hpp"
-#include "d5/core/measuring/command_line.hpp"
 #include "d5/core/numbers/byte_count.hpp"
 #include "d5/core/numbers/duration.hpp"
 #include "d5/level3_distributed/launching/rank_launch.hpp"
@@ -61,17 +61,6 @@ std::vector<OverlapKernel> kernels_of(const OverlapMapCommand& options) {
   if (!options.model.empty()) return kernels_of_network(options.model, options.batch, framework);
   return kernels_of_cases(options.cases.empty() ? study_kernel_cases(options.scale) : options.cases,
                           framework);
-}
-
-std::string command_of(const OverlapMapCommand& options) {
-  CommandLine line("overlap map");
-  for (const auto& one : options.cases) line.word(one);
-  if (!options.model.empty())
-    line.option("--model", options.model).option("--batch", options.batch);
-  line.option("--all-reduce", options.all_reduce).option("--bytes", options.bytes);
-  for (const auto& one : options.resources) line.option("--resources", one);
-  line.option("--framework", options.frameworks.front()).option("--threads", threads());
-  return line.append(app::to_line(options.ranks)).text();
 }
 
 void draw_map(const std::vector<Measurement>& records, const OverlapMapCommand& options) {
@@ -116,7 +105,6 @@ std::vector<Measurement> measured_map(const OverlapMapCommand& options, Communic
                         .bytes = std::int64_t(byte_count(options.bytes)),
                         .pairs = options.pairs,
                         .most_seconds = duration_seconds(options.budget),
-                        .command = command_of(options),
                         .interrupt = app::ctrl_c()};
   how.resources.clear();
   for (const auto& words : options.resources) how.resources.push_back(resources_of(words));
@@ -130,7 +118,9 @@ std::vector<Measurement> measured_map(const OverlapMapCommand& options, Communic
   return records;
 }
 
+/// Not for the records of a round alone: a line starts all rounds.
 int publish_map(const OverlapMapCommand& options, std::vector<Measurement> records) {
+  for (Measurement& record : records) record.command = app::given_line();
   if (!options.pictures.empty()) draw_map(records, options);
   if (!is_for_people(options.format)) return app::publish(std::move(records), options);
   app::print(overlap_map_table(records), options.format);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/given_line.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
@@ -70,6 +71,7 @@ int run_overlap_search(const OverlapSearchCommand& options) {
   how.candidates = candidates_of(options);
   how.framework = options.frameworks.front();
   how.out = options.out;
+  how.command = app::given_line();
   how.most_seconds = duration_seconds(options.budget);
   how.interrupt = app::ctrl_c();
   if (speaks && !options.quiet) how.say = [](const std::string& line) { app::say(line); };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/given_line.hpp"
 #include "apps/prediction/predict_options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
@@ -44,7 +45,7 @@ constexpr const char* kPredictExamples =
   d5 predict resnet-18 --batch 16 --measure 1,2
                                                 predict and measure ranks on this machine;
                                                 --wire 50us,100MB/s delays messages
-  d5 predict p.json --ranks 64 --strategy buckets:bytes=1048576,compute:factor=2 \
+  d5 predict p.json --ranks 64 --strategy buckets:bytes=1MiB,compute:factor=2 \
       --strategy wire:bandwidth=2
                                                 three curves: as it is, with other buckets on a
                                                 faster machine, and with a faster network
@@ -152,7 +153,8 @@ void expect_clusters(const app::PredictOptions& options) {
 
 void publish_curves(const app::PredictOptions& options, const std::vector<PredictedCurve>& curves,
                     const std::vector<std::string>& reasons) {
-  const auto records = prediction_records(curves);
+  auto records = prediction_records(curves);
+  for (Measurement& record : records) record.command = app::given_line();
   if (!options.pictures.empty()) {
     std::filesystem::create_directories(options.pictures);
     const auto file = std::filesystem::path(options.pictures) / "prediction";

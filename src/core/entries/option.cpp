@@ -15,6 +15,7 @@
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/entries/unknown_option.hpp"
 #include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 
 namespace d5 {
 
@@ -89,6 +90,20 @@ std::string placeholder_of(const OptionText& text) {
   return text.words.empty() ? text.placeholder : fmt::format("{}", fmt::join(text.words, "|"));
 }
 
+/// The unit of sizes, which are read as 25MiB, too.
+constexpr std::string_view kBytes = "byte";
+
+/// Throws: OptionError for a text that is no number of bytes.
+std::int64_t bytes_of(const Settings& settings, const std::string& name, std::int64_t fallback) {
+  const std::string text = settings.text(name, "");
+  if (!text.ends_with('B')) return settings.integer(name, fallback);
+  try {
+    return std::int64_t(byte_count(text));
+  } catch (const ValueError&) {
+    throw OptionError(settings.place_of(name), name, text, "bytes, such as 512MiB, 2GB or 4096");
+  }
+}
+
 std::vector<std::string> between_commas(const std::string& text) {
   std::vector<std::string> words;
   for (const auto word : std::views::split(text, ',')) words.emplace_back(word.begin(), word.end());
@@ -108,6 +123,7 @@ void OptionList::check_range(const Option& option, double value, const OptionRan
 Option& OptionList::add_number(std::string name, const char* type, std::string initial,
                                std::string help, const OptionRange& range) {
   std::string placeholder = range.unit.empty() ? "N" : range.unit;
+  if (range.unit == kBytes) placeholder = "size";
   std::ranges::transform(placeholder, placeholder.begin(),
                          [](unsigned char letter) { return char(std::toupper(letter)); });
   return options_.emplace_back(std::move(name), type, std::move(initial), to_string(range),
@@ -127,7 +143,8 @@ Option& OptionList::add(std::string name, std::int64_t& value, std::string help,
                         OptionRange range) {
   Option& option =
       add_number(std::move(name), "integer", fmt::format("{}", value), std::move(help), range);
-  value = settings_.integer(option.name, value);
+  value = range.unit == kBytes ? bytes_of(settings_, option.name, value)
+                               : settings_.integer(option.name, value);
   check_range(option, double(value), range);
   return option;
 }

@@ -116,8 +116,9 @@ void ResultJournal::replace() const {
   std::int64_t bytes = 0;
   const auto lines = lines_in(read_file(journal_), journal_, bytes);
   if (lines.size() <= 1 || lines.back().contains("ended")) return;
-  throw ValueError(fmt::format("'{}' has {} pieces of a killed run; {} resumes it, or remove it",
-                               printable(journal_), lines.size() - 1, option_word("resume")));
+  throw ValueError(
+      fmt::format("'{}' has {} pieces of a killed run; give {} to continue it, or remove it",
+                  printable(journal_), lines.size() - 1, option_word("resume")));
 }
 
 void ResultJournal::resume(const std::string& how) {

@@ -4,7 +4,8 @@
 #include "d5/core/machine/threads.hpp"
 #include "d5/core/results/results.hpp"
 
-namespace d5::detail {
+namespace d5 {
+namespace detail {
 
 EvaluationManifest asked_of(const EvaluationManifest& manifest, std::size_t model,
                             const std::string& framework) {
@@ -19,7 +20,9 @@ CommandLine asked_line(const std::string& command, const EvaluationManifest& ask
   EvaluationManifest usual;
   usual.frameworks.clear();  // always given, like the batch size
   usual.batches.clear();
-  return CommandLine(command).word(asked.models.front()).options(asked, usual);
+  CommandLine line(command);
+  for (const std::string& model : asked.models) line.word(model);
+  return line.options(asked, usual);
 }
 
 void add_serving(const EvaluationManifest& manifest, WorkPiece& piece) {
@@ -31,4 +34,12 @@ void add_serving(const EvaluationManifest& manifest, WorkPiece& piece) {
   }
 }
 
-}  // namespace d5::detail
+}  // namespace detail
+
+std::string evaluation_line(const EvaluationManifest& manifest) {
+  EvaluationManifest asked = manifest;
+  if (asked.threads == 0) asked.threads = threads();
+  return detail::asked_line("eval run", asked).text();
+}
+
+}  // namespace d5

@@ -27,6 +27,11 @@ std::string words_of(const LatencyObjective& objective) {
                      with_prefix(objective.seconds, "s"));
 }
 
+/// The words that `objective_of_words` reads to the same numbers.
+std::string exact_words_of(const LatencyObjective& objective) {
+  return fmt::format("p{:.15g}<={}s", 100 * objective.percentile, objective.seconds);
+}
+
 const char* word_for(PeakStep::Verdict verdict) {
   if (verdict == PeakStep::Verdict::holds) return "holds";
   return verdict == PeakStep::Verdict::misses ? "misses" : "undecided";
@@ -137,8 +142,7 @@ WorkPiece piece_of(const FixedEvaluation& evaluation, std::size_t m,
   const auto& run = options.search.run;
   const auto model = std::make_shared<EvaluatedModel>(evaluation, m, framework, run.interrupt);
   const std::string scenario = to_words(options.scenario);
-  const std::string objective =
-      words_of({.percentile = run.percentile, .seconds = run.latency_seconds});
+  const LatencyObjective objective{.percentile = run.percentile, .seconds = run.latency_seconds};
   WorkPiece piece;
   piece.record = model->record();
   piece.record.metric = "peak_rate";
@@ -146,7 +150,7 @@ WorkPiece piece_of(const FixedEvaluation& evaluation, std::size_t m,
   piece.record.quantity = Quantity::rate;
   piece.record.conditions["scenario"] = identity(scenario);
   piece.record.conditions["batch"] = identity(batch);
-  piece.record.conditions["objective"] = identity(objective);
+  piece.record.conditions["objective"] = identity(words_of(objective));
   piece.record.conditions["threads"] = identity(detail::instance_threads(evaluation.manifest));
   piece.name = fmt::format("{} {} {} batch {}", model->manifest().reference(), framework.word,
                            scenario, batch);
@@ -154,7 +158,7 @@ WorkPiece piece_of(const FixedEvaluation& evaluation, std::size_t m,
   asked.scenarios = {options.scenario};
   asked.batches = {batch};
   piece.record.command = detail::asked_line("eval find-peak", asked)
-                             .option("--slo", objective)
+                             .option("--slo", exact_words_of(objective))
                              .options(options.search)
                              .append(options.command_options)
                              .text();

@@ -16,7 +16,8 @@ struct ConstantFoldingOptions {
   std::int64_t most_bytes = 64 << 20;
   void declare(OptionList& options) {
     options.add("most_bytes", most_bytes,
-                "maximum size of a folded output; constants are saved in files", {.least = 0});
+                "maximum size of a folded output; constants are saved in files",
+                {.least = 0, .unit = "byte"});
   }
 };
 

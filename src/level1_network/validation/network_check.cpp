@@ -199,6 +199,9 @@ std::string check_line(const std::string& model, const std::string& word,
   line.append(to_line(options.transforms));
   line.runs_in({word}, options.execution.device).option("--seed", options.execution.seed);
   line.options(options);
+  if (options.reduce_seconds != NetworkCheckOptions().reduce_seconds) {
+    line.option("--most-seconds", options.reduce_seconds);
+  }
   line.append(execution_line(options.execution));
   if (const auto& tolerance = options.tolerance) {  // one that is left out is 0
     const bool exact = tolerance->relative == 0 && tolerance->absolute == 0;

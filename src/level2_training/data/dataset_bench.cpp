@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "d5/core/entries/entry_words.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "d5/core/measuring/command_line.hpp"
 #include "d5/level2_training/data/dataset_summary.hpp"
 #include "d5/level2_training/data/sampler.hpp"
@@ -36,7 +37,9 @@ std::vector<Measurement> bench_dataset(const EntryChoice& dataset,
   line.word(to_words(dataset)).option("--batch", options.batch_size);
   line.option("--sampler", fmt::format("{}", fmt::join(options.samplers, ",")));
   if (options.loader_threads > 0) line.option("--loader-threads", options.loader_threads);
-  line.append(to_line(options.measuring)).append(options.command_options);
+  line.option("--threads", threads())
+      .append(to_line(options.measuring))
+      .append(options.command_options);
   std::vector<Subject> subjects;
   for (const auto& name : options.samplers) {
     const SamplerEntry& entry = samplers().at(name);

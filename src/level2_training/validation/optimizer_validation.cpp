@@ -157,6 +157,7 @@ std::vector<Measurement> check_optimizer(const EntryChoice& optimizer, const Opt
   line.word(to_words(optimizer));
   if (!how.against.name.empty()) line.option("--against", to_words(how.against));
   line.runs_in({how.framework}).option("--steps", how.steps).option("--seed", how.seed);
+  if (how.parameters == OptimizerCheck::Parameters::each) line.flag("--each-parameter");
   for (Measurement& result : results) {
     result.subject = "optimizer " + to_words(optimizer);
     result.command = line.text();

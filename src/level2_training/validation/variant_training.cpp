@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "d5/core/results/kept_runs.hpp"
 #include "d5/level2_training/training/convergence_reference.hpp"
 
@@ -77,9 +80,13 @@ TrainedVariants train_variants(const std::vector<TrainingVariant>& variants, con
     }
     append(done.joined.back());
     if (!options.compare || i == 0) continue;
-    const auto comparison = compare_trainings(done.trainings[i], done.trainings[0]);
+    auto comparison = compare_trainings(done.trainings[i], done.trainings[0]);
+    for (Measurement& record : comparison) {
+      if (!options.command.empty()) record.command = options.command;
+    }
     done.verdicts.push_back(verdict_of(comparison, variants[i].name, variants[0].name));
     append(comparison);
+    std::ranges::move(comparison, std::back_inserter(done.comparisons));
   }
   bool whole = true;
   std::vector<std::string> order;  // a variant's runs together

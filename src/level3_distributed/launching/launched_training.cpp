@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "core/files/scratch_folder.hpp"
+#include "core/process/launcher.hpp"
 #include "d5/core/errors/error.hpp"
+#include "d5/core/measuring/command_line.hpp"
 #include "d5/core/results/results.hpp"
 #include "d5/level3_distributed/launching/rank_launch.hpp"
 #include "d5/level3_distributed/launching/scaling_study.hpp"
@@ -25,6 +27,13 @@ std::string reason_in(const std::string& output) {
   return last;
 }
 
+/// The words for a shell. The program is d5, wherever it is.
+std::string line_of(const std::vector<std::string>& words, int ranks) {
+  CommandLine line;
+  for (std::size_t i = 1; i < words.size(); ++i) line.word(words[i]);
+  return (ranks > 1 ? detail::launcher_line(ranks) : "") + "d5" + line.text();
+}
+
 }  // namespace
 
 TrainAt launched_training(std::vector<std::string> command, Interrupt interrupt) {
@@ -33,13 +42,16 @@ TrainAt launched_training(std::vector<std::string> command, Interrupt interrupt)
     const detail::ScratchFolder folder("scale");
     const std::string results = folder / "results.json";
     auto words = command;
-    words.insert(words.end(), {"--seed", std::to_string(seed), "--out", results});
+    words.insert(words.end(), {"--seed", std::to_string(seed)});
     if (point.ranks > 1) {
       words.insert(words.end(), {"--distributed", point.scheme, "--scaling", point.scaling});
     }
+    const std::string again = line_of(words, point.ranks);
+    words.insert(words.end(), {"--out", results});
     const LaunchedRun run = run_ranks(point.ranks, words, interrupt);
     if (std::filesystem::exists(results)) return read_results(results).measurements;
     return {{.subject = command.size() > 2 ? command[2] : command.front(),
+             .command = again,
              .level = "distributed",
              .metric = "throughput",
              .unit = "1/s",

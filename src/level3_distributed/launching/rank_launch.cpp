@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "core/files/scratch_folder.hpp"
+#include "core/process/launcher.hpp"
 #include "core/process/owned_process.hpp"
 #include "d5/core/clocks/clock.hpp"
 #include "d5/core/errors/error.hpp"
@@ -117,6 +118,11 @@ std::vector<std::string> own_command() {
   if (words.empty()) return {program};
   words.front() = program;
   return words;
+}
+
+std::string own_launcher() {
+  const int ranks = detail::launched_ranks();
+  return ranks > 1 ? detail::launcher_line(ranks) : "";
 }
 
 std::vector<std::string> launch_words(int ranks, const std::vector<std::string>& command) {

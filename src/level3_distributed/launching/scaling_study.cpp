@@ -128,7 +128,9 @@ std::vector<Measurement> scaling_study(const std::vector<ScalingPoint>& points,
     const std::size_t base = base_of(points, i);
     const Measurement* mine = find(joined[i], "throughput");
     const Measurement* its = find(joined[base], "throughput");
-    if (mine && its && base != i) records.push_back(efficiency_of(*mine, *its));
+    if (!mine || !its || base == i) continue;
+    records.push_back(efficiency_of(*mine, *its));
+    if (!options.command.empty()) records.back().command = options.command;
   }
   using End = ResultJournal::End;
   kept.finish(records, whole ? End::whole : End::cut_short);

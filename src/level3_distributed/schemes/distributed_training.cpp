@@ -16,6 +16,7 @@
 #include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/machine/threads.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 #include "d5/core/tensor/phantom_tensor.hpp"
 #include "d5/level2_training/training/checkpoint.hpp"
 #include "d5/level3_distributed/communicator/communicator_agreement.hpp"
@@ -108,6 +109,12 @@ void lay_out(Network& network, const std::function<Tensor(const TensorDesc&)>& m
   });
 }
 
+/// A size has one value, however it is written: "64KiB" is 65536.
+Condition::Value value_in_force(const std::string& key, const std::string& text) {
+  const bool is_size = key.ends_with("bytes") && text.ends_with('B');
+  return typed_value(is_size ? std::to_string(byte_count(text)) : text);
+}
+
 /// All options of the scheme with their values; for a chosen entry, its name.
 Conditions in_force(const EntryChoice& scheme) {
   constexpr std::string_view kName = ".name";
@@ -117,7 +124,7 @@ Conditions in_force(const EntryChoice& scheme) {
   }
   for (const auto& [key, text] : scheme.settings.values()) {
     const bool names = key.ends_with(kName);
-    result[names ? key.substr(0, key.size() - kName.size()) : key] = {typed_value(text),
+    result[names ? key.substr(0, key.size() - kName.size()) : key] = {value_in_force(key, text),
                                                                       Role::identity};
   }
   return result;

@@ -172,7 +172,7 @@ void SimulationOptions::declare(OptionList& list) {
   list.add("model", model, "network model", "simulated network");
   list.add("eager_bytes", eager_bytes,
            "eager limit: maximum bytes of a message that starts before its receive is posted",
-           {.least = 0});
+           {.least = 0, .unit = "byte"});
   list.add("reduce_bandwidth", rates.reduce_bandwidth, "bytes/s of local reductions; 0: free",
            {.least = 0});
   list.add("scale_bandwidth", rates.scale_bandwidth, "bytes/s of local scaling; 0: free",
@@ -190,8 +190,9 @@ void SimulationOptions::declare(OptionList& list) {
   list.add("most_wall_seconds", most_wall_seconds,
            "limit of real time of the simulation in s; 0: none", {.least = 0});
   list.add("most_bytes", most_bytes, "limit of memory of the simulation; 0: the process's budget",
-           {.least = 0});
-  list.add("stack_bytes", stack_bytes, "stack size of each rank", {.least = 1 << 16});
+           {.least = 0, .unit = "byte"});
+  list.add("stack_bytes", stack_bytes, "stack size of each rank",
+           {.least = 1 << 16, .unit = "byte"});
 }
 
 SimulationReport run_simulated(

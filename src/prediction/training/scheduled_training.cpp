@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
 #include "d5/prediction/graph/operation_kind.hpp"
 #include "d5/prediction/training_graphs/closed_cost.hpp"
 
@@ -42,16 +43,17 @@ PlannedGraph planned_graph(const TrainingProfile& profile, int ranks,
         "one; other schemes run on simulated ranks, without strategies that no scheme implements",
         printable(options.scheme.name)));
   }
-  const auto least = settings.integer("bucket_bytes", std::int64_t{4} << 20);
-  const auto size = [&](const char* name) {
-    return static_cast<std::size_t>(settings.integer(name, 0));
+  constexpr std::size_t kUsual = std::size_t{4} << 20;
+  const auto size = [&](const char* name, std::size_t usual) {
+    const std::string text = settings.text(name, "0");
+    return text == "0" ? usual : byte_count(text);
   };
   PlannedGraph plan{
       .graph = data_parallel_graph(profile, {.batch = options.batch,
                                              .ranks = ranks,
-                                             .buckets = {.least = static_cast<std::size_t>(least),
-                                                         .first = size("first_bucket_bytes"),
-                                                         .last = size("last_bucket_bytes")},
+                                             .buckets = {.least = size("bucket_bytes", kUsual),
+                                                         .first = size("first_bucket_bytes", 0),
+                                                         .last = size("last_bucket_bytes", 0)},
                                              .algorithm = settings.text("all_reduce", "ring")}),
       .ranks = ranks,
       .cost = closed_cost(cluster)};

@@ -146,3 +146,22 @@ TEST_CASE("a message names an option as a call gives it") {
   CHECK(option_word("dim", "n=4") == "dims={'n': 4}");
   CHECK(option_word("transform", "microbatch") == "transforms=['microbatch']");
 }
+
+TEST_CASE("a size is read with its unit, or in bytes") {
+  struct Sizes {
+    std::int64_t bucket = 4096, first = 0;
+    void declare(OptionList& options) {
+      options.add("bucket", bucket, "minimum size", {.least = 1, .unit = "byte"});
+      options.add("first", first, "size of the first; 0: as the others",
+                  {.least = 0, .unit = "byte"});
+    }
+  };
+  CHECK(options_of<Sizes>().front().placeholder == "SIZE");
+  CHECK(read_options<Sizes>({{"bucket", "25MiB"}}).bucket == 26'214'400);
+  CHECK(read_options<Sizes>({{"bucket", "2kB"}, {"first", "0"}}).bucket == 2000);
+  CHECK(read_options<Sizes>({{"bucket", "65536"}}).bucket == 65536);
+  CHECK_THROWS_WITH(read_options<Sizes>({{"bucket", "25 MB/s B"}}),
+                    Catch::Contains("'25 MB/s B'") && Catch::Contains("512MiB"));
+  CHECK_THROWS_WITH(read_options<Sizes>({{"bucket", "1.5"}}), Catch::Contains("an integer"));
+  CHECK_THROWS_WITH(read_options<Sizes>({{"bucket", "0"}}), Catch::Contains(">= 1"));
+}

@@ -51,6 +51,11 @@ struct FixedEvaluation {
 /// Whether a text has that form.
 [[nodiscard]] bool is_fixed_evaluation(const std::string& text);
 
+/// The program's line that runs an evaluation, from its models and the values that are not the
+/// usual ones: "d5 eval run lenet --framework torch --scenario server --batch 1 --threads 4".
+/// Systems are left out: they limit where it runs.
+[[nodiscard]] std::string evaluation_line(const EvaluationManifest& manifest);
+
 struct EvaluateOptions {
   std::string out = {};  ///< results file, with a journal beside it; empty: none
   bool resume = false;   ///< skip what `out` holds

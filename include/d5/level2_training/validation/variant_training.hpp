@@ -22,6 +22,8 @@ struct VariantTrainingOptions {
   bool resume = false;   ///< runs in `out`, or in its journal, are not trained again
   std::string how = {};  ///< settings that all runs share besides recipes; a resumed file must have
                          ///< the same
+  /// Line that trains all variants again, for the comparisons' records; empty: each variant's own.
+  std::string command = {};
   bool compare = false;  ///< compare each with the first; missed bounds of recipes fail nothing
   bool search = false;   ///< search for the best; missed bounds of recipes fail nothing
 };
@@ -31,6 +33,7 @@ struct TrainedVariants {
   std::vector<ComparedTraining> trainings = {};       ///< the runs of each training
   std::vector<std::vector<Measurement>> joined = {};  ///< one record per metric of each training,
                                                       ///< judged
+  std::vector<Measurement> comparisons = {};          ///< each training with the first
   std::vector<Measurement> records = {};              ///< all of these, and the comparisons
   std::vector<std::string> verdicts = {};             ///< one sentence per comparison, `verdict_of`
 };

@@ -17,7 +17,7 @@ struct CollectiveBenchOptions {
   /// Bytes of the float32 data; empty: `default_collective_sizes()`. If each rank has a part, a
   /// size is rounded up until it divides evenly among the ranks.
   std::vector<std::int64_t> sizes = {};
-  MeasureOptions measuring = {};
+  MeasureOptions measuring = {.most_seconds = 10};  ///< per size
   std::string command_options = {};  ///< the program's options, appended to a record's command
 };
 

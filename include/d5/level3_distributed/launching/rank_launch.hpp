@@ -12,6 +12,10 @@ namespace d5 {
 /// The command line of this process; the program is given by its path.
 [[nodiscard]] std::vector<std::string> own_command();
 
+/// The beginning of a shell's line that starts as many ranks as this job has: "mpirun -np 4 ";
+/// empty for one rank.
+[[nodiscard]] std::string own_launcher();
+
 /// The command line that starts `command` on `ranks` ranks of this machine: `command` itself for
 /// one rank, otherwise prefixed with "mpirun -np N", and "--oversubscribe" if there are fewer
 /// cores.

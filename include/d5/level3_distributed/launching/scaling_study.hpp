@@ -49,6 +49,8 @@ struct ScalingStudyOptions {
   std::string out = {};
   bool resume = false;
   std::string how = {};
+  /// Line that measures all points again, for the efficiencies' records; empty: each point's own.
+  std::string command = {};
 };
 
 /// Trains at each point from several seeds, interleaved, and joins the runs of each point

@@ -22,7 +22,8 @@ struct NodeMemoryOptions {
 
   void declare(OptionList& options) {
     options.add("chunk_bytes", chunk_bytes,
-                "chunk size: bytes of each rank's data in shared memory at once", {.least = 64});
+                "chunk size: bytes of each rank's data in shared memory at once",
+                {.least = 64, .unit = "byte"});
     options.add("stages", stages, "number of chunks in flight", {.least = 1});
   }
 };

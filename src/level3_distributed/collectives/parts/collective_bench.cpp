@@ -12,6 +12,7 @@
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "d5/core/measuring/command_line.hpp"
 #include "d5/core/numbers/byte_count.hpp"
 #include "level3_distributed/collectives/parts/bench_ranks.hpp"
@@ -83,24 +84,30 @@ Measurement bandwidth(const Measurement& time, const std::string& metric, double
   return result;
 }
 
+/// The line that measures a size again, of all algorithms, so that they are interleaved again.
+std::string line_of(const CollectiveKind& kind, const std::vector<EntryChoice>& choices,
+                    const std::string& size, int ranks, const CollectiveBenchOptions& options) {
+  CommandLine line(kind.word + " bench");
+  for (const EntryChoice& choice : choices) line.word(to_words(choice));
+  line.option("--sizes", size).option("--threads", threads());
+  line.option("--seed", options.measuring.seed);
+  line.options(options.measuring, CollectiveBenchOptions().measuring);
+  line.append(options.command_options);
+  return (ranks == 1 ? "" : detail::launcher_line(ranks)) + line.text();
+}
+
 /// Measures one size, on rank 0.
 std::vector<Measurement> measure_size(const CollectiveKind& kind,
                                       const std::vector<EntryChoice>& choices, BenchRanks& bench,
                                       std::int64_t bytes, int ranks,
                                       const CollectiveBenchOptions& options) {
+  const std::string line = line_of(kind, choices, byte_words(std::size_t(bytes)), ranks, options);
   std::vector<Subject> subjects;
   for (std::size_t a = 0; a < choices.size(); ++a) {
     Subject& subject = subjects.emplace_back();
     Measurement& record = subject.record;
-    const std::string size = byte_words(std::size_t(bytes));
     record.subject = kind.word + " " + to_words(choices[a]);
-    record.command =
-        (ranks == 1 ? "" : detail::launcher_line(ranks)) + CommandLine(kind.word + " bench")
-                                                               .word(to_words(choices[a]))
-                                                               .option("--sizes", size)
-                                                               .append(to_line(options.measuring))
-                                                               .append(options.command_options)
-                                                               .text();
+    record.command = line;
     record.level = "distributed";
     record.framework = "reference";
     record.conditions["ranks"] = identity(ranks);

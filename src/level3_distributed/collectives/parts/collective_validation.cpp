@@ -10,6 +10,7 @@
 
 #include "core/process/launcher.hpp"
 #include "d5/core/entries/entry_words.hpp"
+#include "d5/core/machine/threads.hpp"
 #include "d5/core/measuring/command_line.hpp"
 #include "d5/core/tensor/random.hpp"
 #include "d5/level3_distributed/collectives/collective_kind.hpp"
@@ -254,7 +255,7 @@ std::vector<Measurement> check_collective(CallKind call, const EntryChoice& choi
   auto results = CollectiveTrial(kind, choice, ranks, seed).run();
   const bool alone = ranks.size() == 1;
   CommandLine line(kind.word + " check");
-  line.word(to_words(choice)).option("--seed", seed);
+  line.word(to_words(choice)).option("--threads", threads()).option("--seed", seed);
   for (Measurement& result : results) {
     result.subject = kind.word + " " + to_words(choice);
     result.command = (alone ? "" : detail::launcher_line(ranks.size())) + line.text();

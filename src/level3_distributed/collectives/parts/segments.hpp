@@ -15,7 +15,7 @@ struct SegmentOptions {
   std::int64_t segment_bytes = std::int64_t{128} << 10;
   void declare(OptionList& options) {
     options.add("segment_bytes", segment_bytes, "segment size: maximum bytes of a message",
-                {.least = 1});
+                {.least = 1, .unit = "byte"});
   }
   /// Number of segments of a range; elements are never split.
   [[nodiscard]] std::int64_t number(std::int64_t elements, std::int64_t element_bytes) const {

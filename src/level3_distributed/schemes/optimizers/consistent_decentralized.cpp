@@ -14,14 +14,15 @@ struct ConsistentDecentralizedOptions {
   EntryChoice exchange{"dense"};
 
   void declare(OptionList& options) {
-    options.add("bucket_bytes", bucket_bytes, "minimum bytes of a bucket", {.least = 1});
+    options.add("bucket_bytes", bucket_bytes, "minimum bytes of a bucket",
+                {.least = 1, .unit = "byte"});
     options.add("first_bucket_bytes", first_bucket_bytes,
                 "minimum bytes of the first bucket, which begins the exchange; 0: as bucket_bytes",
-                {.least = 0});
+                {.least = 0, .unit = "byte"});
     options.add(
         "last_bucket_bytes", last_bucket_bytes,
         "approximate bytes of the last bucket, which no computation hides; 0: as bucket_bytes",
-        {.least = 0});
+        {.least = 0, .unit = "byte"});
     options.add("all_reduce", all_reduce, "algorithm that sums the gradients",
                 all_reduces().kind());
     options.add("exchange", exchange, "gradient exchange", gradient_exchanges().kind());

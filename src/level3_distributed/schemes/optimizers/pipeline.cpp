@@ -26,7 +26,7 @@ struct PipelineOptions {
     options.add("all_reduce", all_reduce, "algorithm that sums the gradients of replicas",
                 all_reduces().kind());
     options.add("bucket_bytes", bucket_bytes, "minimum bytes of a bucket between replicas",
-                {.least = 1});
+                {.least = 1, .unit = "byte"});
     balance.declare(options);
   }
 };

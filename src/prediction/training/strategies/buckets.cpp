@@ -7,9 +7,11 @@ namespace {
 struct BucketsOptions {
   std::int64_t bytes = std::int64_t{25} << 20, first = 0, last = 0;
   void declare(OptionList& options) {
-    options.add("bytes", bytes, "minimum bytes of a bucket", {.least = 1});
-    options.add("first", first, "minimum bytes of the first bucket; 0: as bytes", {.least = 0});
-    options.add("last", last, "approximate bytes of the last bucket; 0: as bytes", {.least = 0});
+    options.add("bytes", bytes, "minimum bytes of a bucket", {.least = 1, .unit = "byte"});
+    options.add("first", first, "minimum bytes of the first bucket; 0: as bytes",
+                {.least = 0, .unit = "byte"});
+    options.add("last", last, "approximate bytes of the last bucket; 0: as bytes",
+                {.least = 0, .unit = "byte"});
   }
 };
 

@@ -18,11 +18,11 @@ struct FusionOptions {
   std::int64_t bytes = std::int64_t{64} << 20, negotiation_bytes = 64;
   double cycle = 1e-3;
   void declare(OptionList& options) {
-    options.add("bytes", bytes, "size of the fusion buffer", {.least = 1});
+    options.add("bytes", bytes, "size of the fusion buffer", {.least = 1, .unit = "byte"});
     options.add("cycle", cycle, "cycle time in s between polls for ready gradients", {.above = 0});
     options.add("negotiation_bytes", negotiation_bytes,
                 "bytes of the small all-reduce by which ranks agree on ready gradients",
-                {.least = 0});
+                {.least = 0, .unit = "byte"});
   }
 };
 

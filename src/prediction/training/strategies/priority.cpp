@@ -14,7 +14,7 @@ struct PriorityOptions {
   void declare(OptionList& options) {
     options.add("bytes", bytes,
                 "partition size in bytes, after which a more urgent bucket may go first",
-                {.least = 1});
+                {.least = 1, .unit = "byte"});
   }
 };
 
