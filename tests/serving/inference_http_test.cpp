@@ -25,7 +25,7 @@ std::string error_of(const HttpAnswer& answer) {
   return answer.json().at("error").get<std::string>();
 }
 
-TEST_CASE("an error below /v2 is the protocol's, whoever finds it") {
+TEST_CASE("an error below /v2 is the protocol's, from the router and from a route") {
   ServedModels serving;
   const auto refused = [&](const std::string& method, const std::string& target, int status,
                            const std::string& body = {}, const std::string& headers = {}) {

@@ -22,7 +22,7 @@ def test_a_database_is_made_by_writing_and_closed_by_with(tmp_path):
     with d5.Database(tmp_path / "new" / "results.db") as database:
         run = database.add(rows, command="mine")
         assert [one["id"] for one in database.runs()] == [run] and "results.db" in repr(database)
-    assert not list(tmp_path.glob("new/results.db-*"))  # of an open connection
+    assert not list(tmp_path.glob("new/results.db-*"))  # left by an open connection
     again = d5.Database(tmp_path / "new" / "results.db")
     assert len(again.results(run)) == len(rows)  # to read
     again.add(rows[:1], command="more")  # then to write
