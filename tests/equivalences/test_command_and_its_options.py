@@ -45,7 +45,7 @@ class Case:
     said: dict = dataclasses.field(default_factory=dict)  # option: how a line says it in other words
     some: tuple = ()  # options that matter to a part of the records
     left_out: dict = dataclasses.field(default_factory=dict)  # option: why
-    ranks: int = 1  # that mpirun starts
+    ranks: int = 1  # started by mpirun
     draws: bool = True  # takes the options that no case gives
 
 

@@ -142,8 +142,8 @@ bool end(Kept& kept, const EvalRunOptions& options) {
 /// Refuses options that would be ignored: the server's agents run as they were started.
 void refuse_options_of_this_machine(const CLI::App& command) {
   for (const std::string name :
-       {"--locked", "--steps", "--price", "--currency", "--isolate", "--device", "--load", "--trace", "--filter",
-        "--list", "--dry-run", "--resume"}) {
+       {"--locked", "--steps", "--price", "--currency", "--isolate", "--device", "--load",
+        "--trace", "--filter", "--list", "--dry-run", "--resume"}) {
     if (command.get_option(name)->count() == 0) continue;
     throw ValueError(
         fmt::format("{0} works on this machine alone; leave out --server, or {0}", name));
