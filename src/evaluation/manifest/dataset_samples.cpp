@@ -31,7 +31,7 @@ class ManifestSamples final : public Dataset {
   }
   [[nodiscard]] std::vector<Artefact> artefacts() const override {
     for (const SampleFile& sample : manifest_.samples) {
-      detail::FilesRead::note((folder_ / sample.file).string());
+      detail::FilesRead::note(places_.path_of(sample));
     }
     return {{.name = manifest_.name, .version = manifest_.version, .sha256 = digest_of(manifest_)}};
   }
@@ -65,7 +65,6 @@ class ManifestSamples final : public Dataset {
  private:
   [[nodiscard]] std::string checked_content(const SampleFile& sample) const {
     const std::string path = places_.path_of(sample);
-    detail::FilesRead::note(path);
     std::string bytes = read_file(path, std::size_t(sample.bytes) + 1);
     const std::string digest = detail::sha256(bytes);
     if (digest == sample.sha256) return bytes;
