@@ -14,7 +14,6 @@ using namespace d5;
 using Catch::Contains;
 using testing::faults_of_texts;
 using testing::SampleCell;
-using Shape = PlotMark::Shape;
 
 namespace {
 
@@ -131,7 +130,7 @@ TEST_CASE("accuracy over latency and throughput has a disc a model, as large as 
   CHECK(plots[0].series == std::vector<std::string>{"onnxruntime", "torch", "reference"});
   const PlotMark& mark = mark_with(plots[0], "mobilenet-v2@1.0.0");  // the first framework's
   CHECK(mark.series == 0);
-  CHECK(mark.shape == Shape::disc);
+  CHECK(mark.shape == PlotMark::Shape::disc);
   CHECK(mark.weight == Approx(14.0 / 102));
   CHECK(mark.points[0].y == Approx(0.72));
   // The fastest scenario has batch 1; p99 of 100 latencies from 1 to 100 hundredths of 6.4 ms.

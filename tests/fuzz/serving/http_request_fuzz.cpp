@@ -54,8 +54,9 @@ std::string told(const std::string& bytes, std::size_t most) {
   std::string text;
   for (bool first = true;; first = false) {
     if (parser.read_head(first)) return text;
+    HttpRequest request;
     try {
-      const HttpRequest request = parser.request();
+      parser.read_request(request);
       text += request.method + " " + request.path;
       for (const auto& [name, value] : request.query) text += "?" + name + "=" + value;
       for (const auto& [name, value] : request.headers.lines()) text += "|" + name + ":" + value;
@@ -65,7 +66,7 @@ std::string told(const std::string& bytes, std::size_t most) {
     text += fmt::format(" {}{}", parser.keeps_alive(), parser.expects_continue());
     std::string body;
     if (parser.has_body()) {
-      if (parser.read_body(body)) return text;
+      if (parser.read_body(body, limits.most_body_bytes)) return text;
     }
     text += "|" + body + "\n";
   }

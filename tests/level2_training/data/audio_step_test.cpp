@@ -13,29 +13,16 @@
 #include <vector>
 
 #include "d5/core/errors/error.hpp"
-#include "d5/level2_training/data/tensor_dataset.hpp"
-#include "d5/level2_training/data/transformed_dataset.hpp"
+#include "tests/level2_training/data/after_steps.hpp"
 #include "tests/wav_file.hpp"
 
 namespace d5 {
 namespace {
 
 using Catch::Contains;
+using testing::after;
 using Floats = std::vector<float>;
 constexpr double kTurn = 2 * std::numbers::pi;
-
-/// One sample through some steps.
-Tensor after(const Tensor& sample, const std::vector<EntryChoice>& steps) {
-  std::vector<std::int64_t> dims{1};
-  dims.insert(dims.end(), sample.shape().begin(), sample.shape().end());
-  const auto base = std::make_shared<TensorDataset>(
-      "one", std::vector<std::pair<std::string, Tensor>>{{"audio", sample.reshaped(Shape(dims))}});
-  const TransformedDataset data(base, steps, "audio");
-  std::vector<Tensor> batch = empty_batch(data, 1);
-  const std::int64_t index = 0;
-  data.read({&index, 1}, {}, batch);
-  return batch[0].reshaped(Shape(batch[0].shape().dims().subspan(1)));
-}
 
 Floats numbers(const Tensor& tensor) {
   const auto values = tensor.span<float>();
