@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "apps/publish.hpp"
+#include "d5/core/report/report.hpp"
 #include "d5/level1_network/profile/network_profile.hpp"
 #include "d5/level1_network/validation/node_comparison.hpp"
 
@@ -52,7 +53,7 @@ void WorkRows::add(std::vector<Measurement> records) {
 }
 
 void WorkRows::end(const Results& all) {
-  if (!output_.pivot.empty()) return print(all, output_);
+  if (!output_.pivot.empty() || is_drawn(output_.format)) return print(all, output_);
   const bool all_said = blocks_ == Blocks::apart && printed_;
   if (!all_said && !only_tables(all)) print(printer().end(all.environment), output_.format);
 }

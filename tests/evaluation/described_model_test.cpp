@@ -33,8 +33,9 @@ TEST_CASE("an ONNX file is a model's manifest, which agrees with it") {
   REQUIRE(manifest.assets.size() == 1);
   CHECK(manifest.assets[0].bytes == std::int64_t(read_file(file).size()));
   CHECK(manifest.inputs.at(0).shape == std::vector<std::int64_t>{1, 28, 28});
-  REQUIRE(manifest.inputs[0].steps.size() == 4);
+  REQUIRE(manifest.inputs[0].steps.size() == 5);
   CHECK(manifest.inputs[0].steps[0].name == "decode");
+  CHECK(manifest.inputs[0].steps[3].name == "greyscale");  // one channel
   CHECK(manifest.answer.at(0).name == "top_k");
 }
 

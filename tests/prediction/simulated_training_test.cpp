@@ -265,6 +265,8 @@ TEST_CASE("by formula, thousands of ranks cost nothing, and agree with a quiet s
   CHECK(many[1].bound_by == "computing");
   CHECK_THROWS_AS(predicted_timeline(three_pieces(), 2, fast_ports(), options.training),
                   Unsupported);
+  CHECK_THROWS_WITH(predict_scaling(three_pieces(), fast_ports(), options),
+                    Catch::Contains("room for 1024 ranks"));
 }
 
 TEST_CASE("the network model follows the cluster's topology, unless one is named") {

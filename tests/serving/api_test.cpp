@@ -157,8 +157,9 @@ TEST_CASE("a framework that nobody has is refused, and one that no agent has is 
   for (const char* target : {"/v1/jobs", "/v1/jobs/why"}) {
     const auto refused = submit("onnxrutime:session", target);
     CHECK(refused.status == 422);
-    CHECK_THAT(refused.json()["detail"].get<std::string>(),
-               Contains("unknown framework 'onnxrutime'") && Contains("did you mean onnxruntime?"));
+    CHECK_THAT(
+        refused.json()["detail"].get<std::string>(),
+        Contains("framework 'onnxrutime' is unknown") && Contains("did you mean onnxruntime?"));
   }
   CHECK_THAT(submit("nul").json()["detail"].get<std::string>(), Contains("did you mean null?"));
   CHECK(submit("").status == 422);

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "d5/serving/api/access_tokens.hpp"
 #include "tests/serving/served_models.hpp"
 
 namespace d5 {
@@ -72,7 +73,9 @@ TEST_CASE("an error below /v2 is the protocol's, from the router and from a rout
 
 TEST_CASE("a body below /v2 in a token's server is refused in the protocol's words, too") {
   const testing::TemporaryFolder folder;
-  testing::AskedServer asked(std::string(folder / "tokens.json"));
+  const std::string file = folder / "tokens.json";
+  (void)AccessTokens::add(file, "view", ServingRole::view);
+  testing::AskedServer asked(file);
   CHECK(asked.get("/v2/models/stats").status == 401);
   CHECK_THAT(error_of(asked.get("/v2/models/stats")), Contains("Bearer"));
   CHECK_THAT(asked.get("/v2/models/stats").head, Contains("WWW-Authenticate: Bearer"));

@@ -49,7 +49,7 @@ constexpr const char* kPredictExamples =
       --strategy wire:bandwidth=2
                                                 three curves: as it is, with other buckets on a
                                                 faster machine, and with a faster network
-  d5 predict p.json --ranks 1..4096 --model formula
+  d5 predict p.json --ranks 1..4096 --model formula --cluster large.yaml
                                                 closed forms, at once, without contention
   d5 predict lenet --distributed consistent_decentralized:all_reduce=ring:bucket_bytes=65536
 

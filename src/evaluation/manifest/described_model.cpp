@@ -181,8 +181,10 @@ std::string described_model(const std::string& file, const std::string& name) {
   if (inputs.empty()) throw Unsupported(fmt::format("'{}' has no inputs", printable(file)));
   const auto& first = network.graph().outputs.front();
   const std::int64_t classes = classes_of(first.type, rule);
-  const std::string answer = classes > 1 ? fmt::format("answer:\n- {{name: top_k, k: {}}}\n",
-                                                       std::min<std::int64_t>(classes, 5))
+  const std::string of =
+      network.graph().outputs.size() > 1 ? ", of: " + detail::yaml_scalar(first.name) : "";
+  const std::string answer = classes > 1 ? fmt::format("answer:\n- {{name: top_k, k: {}{}}}\n",
+                                                       std::min<std::int64_t>(classes, 5), of)
                                          : std::string();
   const std::filesystem::path path(file);
   return fmt::format(

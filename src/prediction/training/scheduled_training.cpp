@@ -68,6 +68,7 @@ PlannedGraph planned_graph(const TrainingProfile& profile, int ranks,
 SimulatedTraining scheduled_training(const TrainingProfile& profile, int ranks,
                                      const ClusterDescription& cluster,
                                      const SimulatedTrainingOptions& options) {
+  expect_places(cluster, ranks);
   const PlannedGraph plan = planned_graph(profile, ranks, cluster, options);
   const StepPrediction step = predict_steady_step(plan);
   SimulatedTraining training;
@@ -77,7 +78,9 @@ SimulatedTraining scheduled_training(const TrainingProfile& profile, int ranks,
   double passed = 0;
   for (const auto id : plan.graph.ids()) passed += bytes_passed(plan.graph.operation(id));
   training.bytes_sent = std::llround(passed);
-  training.exposed = std::max(0.0, training.step - training.computed);
+  constexpr double kRounding = 1e-9;  // relative rounding error of sums of times
+  training.exposed = training.step - training.computed;
+  if (training.exposed < kRounding * training.step) training.exposed = 0;
   training.steps.assign(static_cast<std::size_t>(options.steps),
                         {.backward_end = step.compute,
                          .exchange_end = step.alpha > 0 ? step.compute / step.alpha : step.compute,

@@ -22,6 +22,8 @@ class ByteStream {
   [[nodiscard]] virtual std::size_t read(std::span<char> room, double deadline) = 0;
   /// Writes everything. Returns false if the connection broke, or nothing was taken for `seconds`.
   virtual bool write(std::string_view bytes, double seconds) = 0;
+  /// Tells the other side that nothing more is written; it may still be read.
+  virtual void end_writing() = 0;
   /// Whether the other side disconnected.
   [[nodiscard]] virtual bool is_gone() = 0;
 };

@@ -17,12 +17,13 @@
 namespace d5::detail {
 namespace {
 
-/// Drains input for a while: closing a connection with unread bytes resets it, and loses what was
-/// sent before.
+/// Ends a connection after an answer, and drains its input for a while: closing it with unread
+/// bytes resets it, and loses what was sent before.
 void drain(ByteStream& stream) {
   constexpr double kSeconds = 5;
   constexpr std::size_t kMostBytes = std::size_t{128} << 20;
   std::array<char, std::size_t{16} << 10> room{};
+  stream.end_writing();
   const double deadline = now_seconds() + kSeconds;
   for (std::size_t bytes = 0; bytes < kMostBytes;) {
     const std::size_t count = stream.read(room, deadline);
@@ -77,9 +78,9 @@ class Exchange {
     });
     if (refusal) {
       const bool goes_on = parser_.keeps_alive() && !parser_.has_body();
-      if (!send(std::move(*refusal), goes_on)) return false;
-      if (!goes_on) drain(stream_);
-      return goes_on;
+      if (send(std::move(*refusal), goes_on)) return true;
+      drain(stream_);
+      return false;
     }
     if (parser_.expects_continue() &&
         !stream_.write("HTTP/1.1 100 Continue\r\n\r\n", context_.options.send_seconds)) {
@@ -128,7 +129,9 @@ class Exchange {
   }
 
   bool finish(const RequestParser::End& end) {
-    if (end.answer && send(*end.answer, false)) drain(stream_);
+    if (!end.answer) return false;
+    (void)send(*end.answer, false);
+    drain(stream_);
     return false;
   }
 

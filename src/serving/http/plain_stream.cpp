@@ -38,6 +38,8 @@ class PlainStream final : public ByteStream {
     return true;
   }
 
+  void end_writing() override { ::shutdown(socket_, SHUT_WR); }
+
   bool is_gone() override {
     char byte = 0;
     const auto count = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);

@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <climits>
@@ -62,6 +63,12 @@ class TlsStream final : public ByteStream {
       }
     }
     return true;
+  }
+
+  void end_writing() override {
+    SSL_shutdown(ssl_);
+    ERR_clear_error();
+    ::shutdown(socket_, SHUT_WR);
   }
 
   bool is_gone() override {
