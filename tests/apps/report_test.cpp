@@ -102,7 +102,7 @@ TEST_CASE("JSON Lines are an object a record, and a row of a list") {
 TEST_CASE("a list has no picture, and says so") {
   const auto run = run_d5("list samplers --format html");
   CHECK(run.status == 2);
-  CHECK_THAT(run.err, Contains("table, json"));
+  CHECK_THAT(run.err, Contains("expected csv, json, jsonl, markdown, table"));
 }
 
 TEST_CASE("completion and manual know every command and every option of its help") {

@@ -32,7 +32,8 @@ TEST_CASE("an evaluation goes to the database that D5_DATABASE names, as its rea
   const ToyEvaluation toy;
   const std::string env = "env D5_DATABASE=" + (toy / "named.db");
   const std::string what = "eval run " + toy.model() +
-                           " --framework null:output=means:classes=3 --no-accuracy --queries 5 ";
+                           " --framework null:output=means:classes=3 --scenario closed_loop "
+                           "--no-accuracy --queries 50 ";
   const auto run = run_d5(what, env);
   CHECK(run.status == 0);
   CHECK_THAT(run.err, Contains("kept as run"));
@@ -40,7 +41,7 @@ TEST_CASE("an evaluation goes to the database that D5_DATABASE names, as its rea
   CHECK(run_d5(what + "--database " + (toy / "given.db"), env).status == 0);
   CHECK(d5::EvaluationDatabase::open(toy / "given.db")->runs().size() == 1);
   CHECK(d5::EvaluationDatabase::open(toy / "named.db")->runs().size() == 1);
-  CHECK_THAT(run_d5(what + "--list", env).out, Contains("single_stream"));
+  CHECK_THAT(run_d5(what + "--list", env).out, Contains("closed_loop"));
   CHECK(run_d5(what + "--resume", env).status == 2);  // nothing to go on from
   const auto peak =
       run_d5("eval find-peak " + toy.model() +

@@ -175,5 +175,5 @@ TEST_CASE("the page of an evaluation has its analyses") {
       d5::testing::sample_run({{"torch", 1, 1e-3, 100, 0.9}, {"torch", 8, 1e-2, 400, 0.9}});
   d5::write_results(run.results, folder / "r.json");
   const auto page = run_d5("report " + (folder / "r.json") + " --format html");
-  CHECK_THAT(page.out, Contains("Throughput by batch") && Contains("Accuracy against latency"));
+  CHECK_THAT(page.out, Contains("Throughput by batch") && Contains("Accuracy over latency"));
 }
