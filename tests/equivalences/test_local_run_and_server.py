@@ -18,7 +18,7 @@ from onnx import TensorProto, helper
 
 pytestmark = of_all_buildings
 SAMPLES = 9
-ASKED = ("--framework", "reference", "--scenario", "single_stream", "--batch", "1", "--queries", "20",
+ASKED = ("--framework", "reference", "--scenario", "closed_loop", "--batch", "1", "--queries", "20",
          "--threads", "1")
 
 
@@ -46,7 +46,7 @@ def own(d5):
     onnx.save(model, d5.folder / "mine.onnx")
     for i in range(SAMPLES):
         colour = i % 3
-        place = d5.folder / "colours" / ("red", "green", "blue")[colour]
+        place = d5.folder / "colours" / ("a red", "b green", "c blue")[colour]
         place.mkdir(parents=True, exist_ok=True)
         pixels = numpy.full((20 + i, 18, 3), 40, numpy.uint8)
         pixels[..., colour] = 200

@@ -171,8 +171,9 @@ TEST_CASE("two networks are compared down to the layers that differ") {
 
 TEST_CASE("the page of an evaluation has its analyses") {
   const TemporaryFolder folder;
-  const auto run =
-      d5::testing::sample_run({{"torch", 1, 1e-3, 100, 0.9}, {"torch", 8, 1e-2, 400, 0.9}});
+  const auto run = d5::testing::sample_run({{"torch", 1, 1e-3, 100, 0.9},
+                                            {"torch", 8, 1e-2, 400, 0.9},
+                                            {"onnxruntime", 1, 2e-3, 50, 0.8}});
   d5::write_results(run.results, folder / "r.json");
   const auto page = run_d5("report " + (folder / "r.json") + " --format html");
   CHECK_THAT(page.out, Contains("Throughput by batch") && Contains("Accuracy over latency"));
