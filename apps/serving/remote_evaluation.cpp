@@ -43,7 +43,7 @@ std::vector<Results> pieces_of(ServingClient& client, const Job& job) {
   return all;
 }
 
-Results joined(const std::vector<Results>& pieces) {
+Results in_one(const std::vector<Results>& pieces) {
   Results all;
   for (const Results& piece : pieces) {
     if (all.measurements.empty()) all.environment = piece.environment;
@@ -68,7 +68,7 @@ int follow_evaluation(ServingClient& client, const std::string& job, const Outpu
   }
   const Job over = client.job(job);
   const std::vector<Results> pieces = pieces_of(client, over);
-  const Results results = joined(pieces);
+  const Results results = in_one(pieces);
   if (!output.out.empty()) {
     write_results(results, output.out);
     say_written(output);

@@ -28,7 +28,7 @@ std::string reason_in(const std::string& output) {
 }
 
 /// The words for a shell. The program is d5, wherever it is.
-std::string line_of(const std::vector<std::string>& words, int ranks) {
+std::string shell_line(const std::vector<std::string>& words, int ranks) {
   CommandLine line;
   for (std::size_t i = 1; i < words.size(); ++i) line.word(words[i]);
   return (ranks > 1 ? detail::launcher_line(ranks) : "") + "d5" + line.text();
@@ -46,7 +46,7 @@ TrainAt launched_training(std::vector<std::string> command, Interrupt interrupt)
     if (point.ranks > 1) {
       words.insert(words.end(), {"--distributed", point.scheme, "--scaling", point.scaling});
     }
-    const std::string again = line_of(words, point.ranks);
+    const std::string again = shell_line(words, point.ranks);
     words.insert(words.end(), {"--out", results});
     const LaunchedRun run = run_ranks(point.ranks, words, interrupt);
     if (std::filesystem::exists(results)) return read_results(results).measurements;
