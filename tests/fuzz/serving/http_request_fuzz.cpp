@@ -38,6 +38,7 @@ class Pieces final : public d5::detail::ByteStream {
     return count;
   }
   bool write(std::string_view /*bytes*/, double /*seconds*/) override { return true; }
+  void end_writing() override {}
   bool is_gone() override { return false; }
 
  private:
