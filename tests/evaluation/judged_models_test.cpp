@@ -40,15 +40,16 @@ struct Answers final : EvaluationSink {
   }
 };
 
-struct Slip {
+struct Replacement {
   std::string from, to;
 };
 
 /// A model of the catalogue, judged on samples of judged/ by measures.
 class JudgedModel {
  public:
-  JudgedModel(std::string model, const std::string& samples)
+  JudgedModel(std::string model, const std::string& samples, std::string framework = "torch")
       : model_(std::move(model)),
+        framework_(std::move(framework)),
         network_(D5_MODELS "/" + model_ + "/" + model_ + ".onnx"),
         file_(std::filesystem::path(__FILE__).parent_path() / "judged" / samples) {}
 
@@ -57,7 +58,7 @@ class JudgedModel {
     std::string reason;
     if (!std::filesystem::exists(network_)) reason = "scripts/models " + model_ + " fetches it";
     try {
-      (void)framework("torch");
+      (void)framework(framework_.substr(0, framework_.find(':')));
     } catch (const Error& error) {
       reason = error.what();
     }
@@ -72,7 +73,7 @@ class JudgedModel {
   }
 
   /// The record of the first claim, of the manifest with slips.
-  Measurement accuracy(const std::vector<Slip>& slips = {}, std::int64_t batch = 1) {
+  Measurement accuracy(const std::vector<Replacement>& slips = {}, std::int64_t batch = 1) {
     std::string text = read_file(manifest_file("model", model_));
     const auto replace = [&](const std::string& from, const std::string& to) {
       INFO(from);
@@ -81,7 +82,7 @@ class JudgedModel {
     };
     replace("version: 1.1.0", "version: 1.1.1-dev");
     replace("made_by: scripts/models " + model_, "urls: 'file://" + network_ + "'");
-    for (const Slip& slip : slips) replace(slip.from, slip.to);
+    for (const Replacement& slip : slips) replace(slip.from, slip.to);
     write_file(folder_ / "model.yaml", text + "accuracy:\n" + claims_);
     write_file(folder_ / "samples.yaml",
                "kind: dataset\nname: samples\nversion: 1.0.0-dev\ntask: test\nlicence: CC0-1.0\n"
@@ -91,15 +92,17 @@ class JudgedModel {
     manifest.name = "judged";
     manifest.version = "1.0.0-dev";
     manifest.models = {folder_ / "model.yaml"};
-    manifest.frameworks = {"torch"};
+    manifest.frameworks = {framework_};
     manifest.batches = {batch};
     answers_ = {};
-    const Results results = evaluate(manifest, {.sink = &answers_});
-    REQUIRE(!results.measurements.empty());
-    INFO(results.measurements.front().reason);
-    CHECK(results.measurements.front().level == "evaluation");
-    return results.measurements.front();
+    records_ = evaluate(manifest, {.sink = &answers_}).measurements;
+    REQUIRE(!records_.empty());
+    INFO(records_.front().reason);
+    CHECK(records_.front().level == "evaluation");
+    return records_.front();
   }
+  /// The last run's record of each claim, and those that follow them.
+  [[nodiscard]] const std::vector<Measurement>& records() const { return records_; }
 
   [[nodiscard]] const std::vector<json>& answers() const { return answers_.all; }
   /// A field of a sample, as the file has it.
@@ -117,8 +120,9 @@ class JudgedModel {
  private:
   testing::OwnCacheFolder cache_;
   testing::TemporaryFolder folder_;
-  std::string model_, network_, file_, claims_;
+  std::string model_, framework_, network_, file_, claims_;
   Answers answers_;
+  std::vector<Measurement> records_;
 };
 
 double value_of(const Measurement& record) {
@@ -133,9 +137,10 @@ void check_missed(const Measurement& record) {
   CHECK(record.status == Status::failed);
 }
 
-TEST_CASE("a voice detector hears what its package hears, and a slip costs F1") {
+TEST_CASE("a voice detector hears what its package hears") {
   const std::string name = GENERATE("silero-vad", "silero-vad-16k", "silero-vad-ifless");
-  JudgedModel model(name, "voices.tar.gz");
+  // The networks hold an If, which torch's operators do not include.
+  JudgedModel model(name, "voices.tar.gz", "onnxruntime:session");
   if (!model.is_here()) return;
   model.claim("frame_f1", 0.908642);
   const Measurement right = model.accuracy({}, GENERATE(1, 4));
@@ -156,23 +161,28 @@ TEST_CASE("a voice detector hears what its package hears, and a slip costs F1") 
 }
 
 TEST_CASE("slips in a voice detector's manifest show") {
-  JudgedModel model("silero-vad", "voices.tar.gz");
+  JudgedModel model("silero-vad", "voices.tar.gz", "onnxruntime:session");
   if (!model.is_here()) return;
   model.claim("frame_f1", 0.908642);
-  const Slip slip = GENERATE(
-      Slip{"rate: 16000}", "rate: 16000, scale: 0.01}"}, Slip{"constant: 16000", "constant: 8000"},
-      Slip{"- {name: threshold, of: output}", "- {name: threshold, of: output, threshold: 0.9}"});
+  const Replacement slip = GENERATE(Replacement{"rate: 16000}", "rate: 16000, scale: 0.01}"},
+                                    Replacement{"- {name: threshold, of: output}",
+                                                "- {name: threshold, of: output, threshold: 0.9}"});
   INFO(slip.to);
   check_missed(model.accuracy({slip}));
-  const Slip rate{"rate: 16000}", "rate: 8000}"};
+  // The network itself refuses windows of the other rate, in ONNX Runtime alone, too.
+  const Replacement told{"constant: 16000", "constant: 8000"};
+  CHECK_THROWS_WITH(model.accuracy({told}), Catch::Contains("running If node"));
+  const Replacement rate{"rate: 16000}", "rate: 8000}"};
   CHECK_THROWS_WITH(model.accuracy({rate}), Catch::Contains("do their hops agree?"));
 }
 
 TEST_CASE("the kinds of files are those that magika's package finds, all of them") {
-  JudgedModel model("magika", "files.tar.gz");
+  JudgedModel model("magika", "files.tar.gz", "onnxruntime:session");
   if (!model.is_here()) return;
   model.claim("top1", 1);
-  const Measurement right = model.accuracy({}, 8);
+  // Scores of files that are nearly all padding change by 0.0065 when ONNX Runtime, as the package
+  // calls it, sums a larger batch in another order: here a batch is one file, as in the package.
+  const Measurement right = model.accuracy();
   CHECK(value_of(right) == 1);
   CHECK(right.samples.size() == 75);
   CHECK(right.status == Status::passed);
@@ -181,13 +191,20 @@ TEST_CASE("the kinds of files are those that magika's package finds, all of them
     CHECK(answer["scores"][0].get<double>() ==
           Approx(model.told(sample, "score").data<float>()[0]).margin(1e-4));
   }
-  const Slip slip =
-      GENERATE(Slip{"steps: [byte_ends]", "steps: [{name: byte_ends, padding: 0}]"},
-               Slip{"steps: [byte_ends]", "steps: [{name: byte_ends, begin: 2048, end: 0}]"});
+}
+
+TEST_CASE("torch finds the kinds of files in batches, and a slip shows") {
+  JudgedModel model("magika", "files.tar.gz");
+  if (!model.is_here()) return;
+  model.claim("top1", 1);
+  CHECK(value_of(model.accuracy({}, 8)) == 1);
+  const Replacement slip = GENERATE(
+      Replacement{"steps: [byte_ends]", "steps: [{name: byte_ends, padding: 0}]"},
+      Replacement{"steps: [byte_ends]", "steps: [{name: byte_ends, begin: 2048, end: 0}]"});
   check_missed(model.accuracy({slip}));
 }
 
-TEST_CASE("a recognizer reads what its package reads, and a slip costs characters") {
+TEST_CASE("a recognizer reads what its package reads") {
   JudgedModel model("pp-ocrv4-rec", "lines.tar.gz");
   if (!model.is_here()) return;
   model.claim("character_accuracy", 0.986034);
@@ -195,6 +212,9 @@ TEST_CASE("a recognizer reads what its package reads, and a slip costs character
   const Measurement right = model.accuracy();
   CHECK(value_of(right) == Approx(0.986034).margin(1e-6));
   CHECK(right.status == Status::passed);
+  REQUIRE(model.records().size() > 1);
+  CHECK(model.records()[1].metric == "exact_text");
+  CHECK(value_of(model.records()[1]) == Approx(19.0 / 24).margin(1e-6));
   for (std::int64_t sample = 0; sample < 24; ++sample) {
     const json& answer = model.answers()[std::size_t(sample)];
     CHECK(answer["text"][0] == model.told(sample, "judged").item<std::string>());
@@ -202,12 +222,22 @@ TEST_CASE("a recognizer reads what its package reads, and a slip costs character
     CHECK(answer["score"][0].get<double>() ==
           Approx(model.told(sample, "score").item<float>()).margin(0.02));
   }
-  const Slip slip = GENERATE(Slip{"alphabet: 'network:character', space: true",
-                                  "alphabet: 'network:character', space: true, blank: 1"},
-                             Slip{"alphabet: 'network:character', space: true",
-                                  "alphabet: 'network:character', space: true, blank: -1"},
-                             Slip{"mean: 0.5, deviation: 0.5", "mean: -2, deviation: 0.5"},
-                             Slip{", ratio: kept", ""});
+  // A slip that reads better, in ONNX Runtime on what OpenCV makes of the lines, too.
+  const Replacement slip{"mean: 0.5, deviation: 0.5", "mean: -2, deviation: 0.5"};
+  CHECK(value_of(model.accuracy({slip})) == Approx(0.991620).margin(1e-6));
+}
+
+TEST_CASE("slips in a recognizer's manifest cost characters") {
+  JudgedModel model("pp-ocrv4-rec", "lines.tar.gz");
+  if (!model.is_here()) return;
+  model.claim("character_accuracy", 0.986034);
+  const Replacement slip =
+      GENERATE(Replacement{"alphabet: 'network:character', space: true",
+                           "alphabet: 'network:character', space: true, blank: 1"},
+               Replacement{"alphabet: 'network:character', space: true",
+                           "alphabet: 'network:character', space: true, blank: -1"},
+               Replacement{"mean: 0.5, deviation: 0.5", "mean: -20, deviation: 0.5"},
+               Replacement{", ratio: kept", ""});
   INFO(slip.to);
   check_missed(model.accuracy({slip}));
 }
@@ -227,7 +257,7 @@ TEST_CASE("a text's orientation is what its package finds") {
   check_missed(model.accuracy({{"mean: 0.5, deviation: 0.5", "mean: -2, deviation: 0.5"}}));
 }
 
-TEST_CASE("text is found where its package finds it, and a slip costs precision") {
+TEST_CASE("text is found where its package finds it") {
   JudgedModel model("pp-ocrv4-det", "pages.tar.gz");
   if (!model.is_here()) return;
   // NumPy's average precision of the package's boxes is 0.9296: one box overlaps too little.
@@ -236,11 +266,13 @@ TEST_CASE("text is found where its package finds it, and a slip costs precision"
   CHECK(value_of(right) == Approx(0.9296).margin(1e-3));
   CHECK(right.status == Status::passed);
   for (std::int64_t sample = 0; sample < 4; ++sample) {
-    const Tensor judged = model.told(sample, "judged");
+    // The package turns its rectangles: these are OpenCV's upright ones of the package's map.
+    const Tensor upright = model.told(sample, "upright");
     const auto found = model.answers()[std::size_t(sample)]["boxes"].get<std::vector<float>>();
-    REQUIRE(std::int64_t(found.size()) == judged.elements());
-    for (std::int64_t box = 0; box < judged.elements() / 4; ++box) {
-      const float* want = judged.data<float>() + 4 * box;
+    REQUIRE(std::int64_t(found.size()) == upright.elements());
+    CHECK(upright.elements() == model.told(sample, "judged").elements());
+    for (std::int64_t box = 0; box < upright.elements() / 4; ++box) {
+      const float* want = upright.data<float>() + 4 * box;
       double nearest = 1e9;
       for (std::size_t b = 0; b < found.size(); b += 4) {
         double apart = 0;
@@ -249,11 +281,21 @@ TEST_CASE("text is found where its package finds it, and a slip costs precision"
         }
         nearest = std::min(nearest, apart);
       }
-      CHECK(nearest <= 4);  // pixels: the package turns rectangles and cuts corners to whole ones
+      CHECK(nearest <= 1);  // pixels: a value near the threshold moves a side, and so the growth
     }
   }
-  const Slip slip = GENERATE(Slip{"- map_boxes", "- {name: map_boxes, growth: 0}"},
-                             Slip{"mean: 0.5, deviation: 0.5", "mean: -2, deviation: 0.5"});
+  // A slip that finds every line, in the package, too.
+  const Replacement slip{"mean: 0.5, deviation: 0.5", "mean: -2, deviation: 0.5"};
+  CHECK(value_of(model.accuracy({slip})) == Approx(1).margin(1e-3));
+}
+
+TEST_CASE("slips in a text detector's manifest cost precision") {
+  JudgedModel model("pp-ocrv4-det", "pages.tar.gz");
+  if (!model.is_here()) return;
+  model.claim("average_precision", 0.9296);
+  const Replacement slip =
+      GENERATE(Replacement{"- map_boxes", "- {name: map_boxes, growth: 0}"},
+               Replacement{"mean: 0.5, deviation: 0.5", "mean: -20, deviation: 0.5"});
   INFO(slip.to);
   check_missed(model.accuracy({slip}));
 }
