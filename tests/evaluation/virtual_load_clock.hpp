@@ -24,7 +24,7 @@ class VirtualLoadClock final : public d5::LoadClock {
     }
   }
   void wake() override { woken_ = true; }
-  Conditions conditions() const override { return {}; }
+  d5::Conditions conditions() const override { return {}; }
 
   /// Time that somebody spends without waiting: nothing happens meanwhile.
   void pass(std::int64_t ns) { now_ += ns; }
