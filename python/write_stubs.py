@@ -12,6 +12,19 @@ import sys
 
 import pybind11_stubgen
 
+# Methods by class that pybind11-stubgen does not see.
+ADDED = {
+    # Python 3.12 and type checkers know buffers by this method; pybind11's are none that a stub shows.
+    "Tensor": ["__buffer__(self, flags: int, /) -> memoryview"],
+    # `d5._measurements` makes it a mapping.
+    "Measurement": [
+        "keys(self) -> collections.abc.KeysView[str]",
+        "__getitem__(self, name: str, /) -> typing.Any",
+        "__iter__(self) -> collections.abc.Iterator[str]",
+        "__len__(self) -> int",
+    ],
+}
+
 
 def main(folder: pathlib.Path) -> None:
     sys.path.insert(0, str(folder))
@@ -19,9 +32,11 @@ def main(folder: pathlib.Path) -> None:
 
     for made in filter(lambda one: isinstance(one, type), vars(_d5).values()):
         for name, method in list(vars(made).items()):
-            if hasattr(method, "__wrapped__"):  # around it `d5._words` explains wrong calls
+            if name == "__init_subclass__":  # Python's part added it
+                delattr(made, name)
+            elif hasattr(method, "__wrapped__"):  # around it `d5._words` explains wrong calls
                 setattr(made, name, method.__wrapped__)
-            elif inspect.isfunction(method) or name == "__init_subclass__":  # Python's part added it
+            elif inspect.isfunction(method):  # Python's part added it
                 delattr(made, name)
     pybind11_stubgen.main(["d5._d5", "-o", str(folder), "--exit-code"])
     stub = folder / "d5" / "_d5.pyi"
@@ -29,9 +44,13 @@ def main(folder: pathlib.Path) -> None:
     for module in ("numpy.typing", "os"):  # it imports no module that stands within an expression
         if re.search(rf"\b{module}\.", text) and f"import {module}\n" not in text:
             text = text.replace("import typing\n", f"import {module}\nimport typing\n", 1)
-    # Python 3.12 and type checkers know buffers by this method; pybind11's are none that a stub shows.
-    buffer = "    def __buffer__(self, flags: int, /) -> memoryview: ...\n"
-    text = re.sub(r"^(class Tensor:\n.*?)(?=^    def )", lambda match: match[1] + buffer, text, count=1, flags=re.M | re.S)
+    # Within Tensor, `numpy` is its method.
+    text = re.sub(r"\bnumpy\.dtype\b", "_numpy.dtype", text)
+    text = text.replace("import numpy.typing\n", "import numpy as _numpy\nimport numpy.typing\n", 1)
+    for own, methods in ADDED.items():
+        added = "".join(f"    def {method}: ...\n" for method in methods)
+        begin = rf"^(class {own}:\n.*?)(?=^    def )"
+        text = re.sub(begin, lambda match: match[1] + added, text, count=1, flags=re.M | re.S)
     stub.write_text(with_bases(text))
 
 

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import traceback
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from d5.errors import CommunicationError, Error, TypeError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from d5._sent_source import Sent
 
 _GRACE = 1.0  # head start, in s, of the rank that failed over ranks that waited for it
+_LONGEST_LOCK = 5.0  # seconds that an ended launcher may hold its lock
 
 
 class Watch(NamedTuple):
@@ -109,10 +110,25 @@ def _end_with_launcher(folder: pathlib.Path) -> None:
     when mpirun ends the job. A launcher that was killed holds its lock no more, and left the folder."""
     while os.read(0, 4096):
         pass
-    with contextlib.suppress(OSError), lock_file(folder).open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with contextlib.suppress(OSError), lock_file(folder).open("rb") as lock:
+        _take(lock)
         shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
+
+
+def _take(lock: IO[bytes]) -> None:
+    """Locks the file of an ended launcher, whose input may close before its lock opens.
+
+    Raises: BlockingIOError if the launcher lives.
+    """
+    end = time.monotonic() + _LONGEST_LOCK
+    while True:
+        try:
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise
+        time.sleep(0.01)
 
 
 def _pickled(result: Any) -> bytes:

@@ -11,7 +11,7 @@ from d5._nearest import expect_known
 from d5.errors import TypeError
 
 
-def made_for_node(made: type, attributes: dict[str, Any]) -> Any:
+def made_for_node(made: Any, attributes: dict[str, Any]) -> Any:
     """An instance of the operator's class. Called by the C++ part for each node.
 
     Raises: UnknownOption for an attribute that the class does not take, TypeError for one that it

@@ -21,7 +21,7 @@ def _shown(self: Any) -> str:
     kind = type(self)
     own = kind.__module__.startswith("d5.")
     properties = {name: one for base in reversed(kind.__mro__) for name, one in vars(base).items() if isinstance(one, property)}
-    words = []
+    words: list[str] = []
     for name in properties:
         if name.startswith("_") or len(words) == _MOST:
             continue

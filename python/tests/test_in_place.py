@@ -86,7 +86,7 @@ class Moons(d5.Dataset):
         return {"x": ("float32", [2]), "label": ("int64", [])}
 
     def read(self, index, seed, epoch):
-        return {"x": np.float32([1, 2]), "label": 1, **self.wrong}
+        return {"x": np.array([1, 2], np.float32), "label": 1, **self.wrong}
 
 
 @pytest.mark.parametrize(

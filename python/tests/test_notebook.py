@@ -162,7 +162,7 @@ def test_a_network_shows_as_a_picture_and_folds_above_200_nodes():
 
 def test_recipes_and_environments_show_as_tables():
     recipe = d5.recipe("mnist-lenet-quick").changed("training.epochs=7")
-    html = recipe._repr_html_()  # type: ignore[call-arg]
+    html = recipe._repr_html_()  # type: ignore[attr-defined]
     xml.etree.ElementTree.fromstring(f"<div>{html}</div>")
     assert "<td>training.epochs</td><td>7</td><td>changed</td>" in html
     assert f"<code>{recipe.command}</code>" in html

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -100,7 +102,7 @@ def test_types_are_numpys():
 
 
 def test_types_are_given_as_text_or_as_numpys_or_torchs():
-    given = ["float32", np.float32, np.dtype("float32")]
+    given: list[Any] = ["float32", np.float32, np.dtype("float32")]
     try:
         import torch
 
@@ -137,4 +139,4 @@ def test_a_tensor_has_the_methods_of_an_array():
 
 def test_jax_takes_tensors():
     jnp = pytest.importorskip("jax.numpy")
-    assert jnp.asarray(d5.Tensor(np.float32([1, 2]))).tolist() == [1, 2]
+    assert jnp.asarray(d5.Tensor(np.array([1, 2], np.float32))).tolist() == [1, 2]

@@ -3,6 +3,7 @@
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,8 +53,8 @@ def test_a_type_that_the_network_has_not_is_refused_by_name(change):
 
 
 def test_a_functional_call_leaves_the_modules_own_parameters_alone():
-    module = d5torch.module(line())
-    other = {"fc.weight": torch.tensor([[7.0], [8.0]], requires_grad=True), "fc.bias": torch.zeros(1)}
+    module: Any = d5torch.module(line())
+    other: Any = {"fc.weight": torch.tensor([[7.0], [8.0]], requires_grad=True), "fc.bias": torch.zeros(1)}
     own = module(X)
     called = torch.func.functional_call(module, other, (X,))
     assert called.item() == 15 and module(X).item() == 5
@@ -65,7 +66,7 @@ def test_a_run_that_is_under_way_goes_back_with_its_own_parameters():
     """x w w: the slope is x (w1 + w2) for its own w."""
     network = d5.Network("square")
     network.add_input("x", "float64", [1])
-    network.add_parameter("w", np.float64([3.0]))
+    network.add_parameter("w", np.array([3.0]))
     network.add_node("Mul", ["x", "w"], ["xw"])
     network.add_node("Mul", ["xw", "w"], ["y"])
     network.add_output("y")

@@ -45,7 +45,7 @@ def run(op, **attributes):
     network.add_input("x", "float32", [2])
     network.add_node(op, ["x"], ["y"], domain="tests", **attributes)
     network.add_output("y")
-    return d5.executor(network).inference({"x": np.float32([1, 2])})["y"].numpy().tolist()
+    return d5.executor(network).inference({"x": np.array([1, 2], np.float32)})["y"].numpy().tolist()
 
 
 def test_attributes_of_a_node_are_keywords_of_its_class():

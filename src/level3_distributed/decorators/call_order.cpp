@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -111,6 +112,10 @@ class CallOrder::ComparedRequest final : public Request {
     return call_->real && call_->real->done();
   }
   Times times() const override { return call_->real ? call_->real->times() : Times{}; }
+  std::optional<UsedResources> used() const override {
+    const auto& request = call_->real ? call_->real : call_->begun;
+    return request ? request->used() : std::nullopt;
+  }
 
  private:
   void rethrow() const {

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "d5/core/errors/error.hpp"
@@ -76,6 +77,7 @@ class DelayedRequest final : public Request {
   }
   /// The end is the model's completion time, however late the rank polled.
   Times times() const override { return {parts_.real->times().begun_ns, ended_ns_}; }
+  std::optional<UsedResources> used() const override { return parts_.real->used(); }
 
  private:
   Request& stamp() {

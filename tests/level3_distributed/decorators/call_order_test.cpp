@@ -47,6 +47,21 @@ TEST_CASE("calls in the same order pass, started ones in any order of waits") {
   CHECK(of_group.item<float>() == float(group->size()));
 }
 
+TEST_CASE("a compared call tells the resources that it used") {
+  if (rank_count < 2) return;
+  const auto ranks = ordered();
+  const auto algorithm = all_reduces().at("node_memory").make();
+  for (const int threads : {0, 1}) {
+    Tensor data = ones(1000);
+    const auto request = ranks->with({.resources = {.threads = threads}},
+                                     [&] { return algorithm->start(*ranks, data); });
+    request->wait();
+    REQUIRE(request->used());
+    CHECK(request->used()->resources.threads == threads);
+    CHECK(request->used()->ignored.empty());
+  }
+}
+
 TEST_CASE("parts of different sizes are no difference") {
   const auto ranks = ordered();
   RankCounts counts;
