@@ -46,8 +46,8 @@ def write_toy(folder):
     network.add_output("means")
     network.save(folder / "toy.onnx")
 
-    def manifest(name, **fields):
-        (folder / name).write_text(json.dumps({**fields, **WHO}))
+    def manifest(file, **fields):
+        (folder / file).write_text(json.dumps({**fields, **WHO}))
 
     half = {"name": "half", "count": 3}
     manifest("colours.yaml", kind="dataset", name="colours", folder="colours", splits=[half], samples=samples)

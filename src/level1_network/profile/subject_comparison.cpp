@@ -56,7 +56,8 @@ std::vector<Measurement> run_both(const std::string& a, const std::string& b,
   if (options.fail_above > 0) line.option("--fail-above", options.fail_above);
   if (options.retries > 0) line.option("--retry", options.retries);
   line.runs_in({first, second}, options.device);
-  line.append(to_line(measuring, options.metrics)).append(options.command_options);
+  // A retry's line has the samples of the first try: the run retries by itself.
+  line.append(to_line(options.measuring, options.metrics)).append(options.command_options);
   for (auto& result : results) result.command = line.text();
   return results;
 }

@@ -27,7 +27,12 @@ namespace d5 {
 namespace {
 
 constexpr const char* kStepTime = "step_time";
+constexpr const char* kRound = "round";
 constexpr int kFewestRounds = 6;  // needed for the interval of a median
+
+/// Metrics of a block, in order.
+constexpr const char* kBlockParts[] = {kStepTime, "compute_only", "overlap", "communication_only",
+                                       "idle"};
 
 /// Escapes text for `with_resources`, whose options are separated by ':' and '+'.
 std::string escaped(std::string words) {
@@ -51,6 +56,32 @@ Settings exchange_settings(const OverlapCandidate& candidate, const std::string&
   return settings;
 }
 
+/// A record of each candidate's block parts, without samples.
+std::vector<Measurement> block_records(const std::string& model,
+                                       const OverlapSearchOptions& options, int ranks) {
+  std::vector<Measurement> records;
+  for (const OverlapCandidate& candidate : options.candidates) {
+    for (const char* part : kBlockParts) {
+      Measurement record{.subject = model,
+                         .command = options.command,
+                         .level = "prediction",
+                         .framework = options.framework,
+                         .metric = part,
+                         .unit = "s",
+                         .quantity = Quantity::time,
+                         .over_ranks = OverRanks::maximum};
+      record.conditions = {{"candidate", identity(candidate.name())},
+                           {"base", identity(options.candidates.front().name())},
+                           {"all_reduce", identity(options.all_reduce)},
+                           {"batch", identity(options.batch)},
+                           {"ranks", identity(ranks)},
+                           {"steps", setting(options.steps_per_block)}};
+      records.push_back(std::move(record));
+    }
+  }
+  return records;
+}
+
 /// The training of one candidate.
 struct Contestant {
   std::shared_ptr<DistributedOptimizer> optimizer;
@@ -60,7 +91,10 @@ struct Contestant {
 class ModelSearch {
  public:
   ModelSearch(const std::string& model, const OverlapSearchOptions& options, Communicator& ranks)
-      : options_(options), ranks_(ranks), recorder_(std::make_shared<OverlapRecorder>()) {
+      : model_(model),
+        options_(options),
+        ranks_(ranks),
+        recorder_(std::make_shared<OverlapRecorder>()) {
     const Network network = models().at(model).make({{"with_loss", true}, {"training", true}});
     batch_ = {.values = random_inputs(network, {.batch = options.batch},
                                       static_cast<std::uint64_t>(ranks.rank())),
@@ -78,13 +112,16 @@ class ModelSearch {
     }
   }
 
-  /// One record per candidate, with one sample: the mean time of a step in its block.
+  /// Records of each candidate's block, with one sample: the mean over the block's steps.
   std::vector<Measurement> round(int number) {
-    std::vector<Measurement> records(contestants_.size());
+    std::vector<Measurement> records = block_records(model_, options_, ranks_.size());
+    for (Measurement& record : records) record.conditions[kRound] = setting(number);
     for (std::size_t k = 0; k < contestants_.size(); ++k) {
       const std::size_t i = (k + std::size_t(number)) % contestants_.size();
-      records[i].metric = kStepTime;
-      records[i].samples = block(*contestants_[i].optimizer);
+      const auto parts = block(*contestants_[i].optimizer);
+      for (std::size_t part = 0; part < parts.size(); ++part) {
+        records[i * std::size(kBlockParts) + part].samples = {parts[part]};
+      }
     }
     return records;
   }
@@ -115,6 +152,7 @@ class ModelSearch {
     return sample;
   }
 
+  std::string model_;
   const OverlapSearchOptions& options_;
   Communicator& ranks_;
   std::shared_ptr<OverlapRecorder> recorder_;
@@ -122,36 +160,15 @@ class ModelSearch {
   std::vector<Contestant> contestants_;
 };
 
-/// Metrics of a block, in order.
-constexpr const char* kBlockParts[] = {kStepTime, "compute_only", "overlap", "communication_only",
-                                       "idle"};
-
 std::vector<Measurement> joined_rounds(const std::string& model,
                                        const OverlapSearchOptions& options,
                                        const std::vector<std::vector<Measurement>>& rounds,
                                        int ranks) {
-  std::vector<Measurement> records;
-  for (std::size_t c = 0; c < options.candidates.size(); ++c) {
-    for (std::size_t part = 0; part < std::size(kBlockParts); ++part) {
-      Measurement record{.subject = model,
-                         .command = options.command,
-                         .level = "prediction",
-                         .framework = options.framework,
-                         .metric = kBlockParts[part],
-                         .unit = "s",
-                         .quantity = Quantity::time,
-                         .over_ranks = OverRanks::maximum};
-      record.conditions = {{"candidate", identity(options.candidates[c].name())},
-                           {"base", identity(options.candidates.front().name())},
-                           {"all_reduce", identity(options.all_reduce)},
-                           {"batch", identity(options.batch)},
-                           {"ranks", identity(ranks)},
-                           {"steps", setting(options.steps_per_block)}};
-      for (const auto& round : rounds) record.samples.push_back(round[c].samples[part]);
-      if (std::ssize(rounds) < options.rounds) {
-        mistrust(record, fmt::format("{} of {} rounds", rounds.size(), options.rounds));
-      }
-      records.push_back(std::move(record));
+  std::vector<Measurement> records = block_records(model, options, ranks);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    for (const auto& round : rounds) records[i].samples.push_back(round[i].samples.front());
+    if (std::ssize(rounds) < options.rounds) {
+      mistrust(records[i], fmt::format("{} of {} rounds", rounds.size(), options.rounds));
     }
   }
   return records;
@@ -166,10 +183,16 @@ bool word_of_rank_0(bool mine, Communicator& ranks) {
 
 std::string search_how(const OverlapSearchOptions& options, int ranks) {
   std::string how =
-      fmt::format("overlap search, {} ranks, batch {}, {} in {}, {} steps:", ranks, options.batch,
-                  options.all_reduce, options.framework, options.steps_per_block);
+      fmt::format("overlap search by parts, {} ranks, batch {}, {} in {}, {} steps:", ranks,
+                  options.batch, options.all_reduce, options.framework, options.steps_per_block);
   for (const auto& candidate : options.candidates) how += " " + candidate.name();
   return how;
+}
+
+/// Whether `record` is the step time of a candidate, over all rounds.
+bool is_cell(const Measurement& record) {
+  return record.metric == kStepTime && !condition_of(record, "candidate").empty() &&
+         condition_of(record, kRound).empty() && !record.samples.empty();
 }
 
 }  // namespace
@@ -233,10 +256,6 @@ std::vector<Measurement> overlap_search(const OverlapSearchOptions& options, Com
 
 OverlapGrid overlap_grid_of(const std::vector<Measurement>& records) {
   OverlapGrid grid;
-  const auto is_cell = [](const Measurement& record) {
-    return record.metric == kStepTime && !condition_of(record, "candidate").empty() &&
-           !record.samples.empty();
-  };
   for (const Measurement& record : records) {
     if (!is_cell(record)) continue;
     const std::string base_name = condition_of(record, "base");
@@ -269,10 +288,7 @@ TextTable overlap_parts_table(const std::vector<Measurement>& records) {
   for (const char* part : kBlockParts) columns.emplace_back(part, right);
   TextTable result(columns);
   for (std::size_t i = 0; i + std::size(kBlockParts) <= records.size(); ++i) {
-    if (records[i].metric != kStepTime || condition_of(records[i], "candidate").empty() ||
-        records[i].samples.empty()) {
-      continue;
-    }
+    if (!is_cell(records[i])) continue;
     std::vector<std::string> row{records[i].subject, condition_of(records[i], "candidate")};
     for (std::size_t part = 0; part < std::size(kBlockParts); ++part) {
       row.push_back(with_prefix(estimate(records[i + part]).value, "s"));
