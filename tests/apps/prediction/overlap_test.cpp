@@ -78,6 +78,11 @@ TEST_CASE("overlap search goes on with the rounds that it has, and report reads 
   INFO(again.err);
   REQUIRE(again.status == 0);
   CHECK_THAT(again.err, Catch::Contains("round 6 of 7") && !Catch::Contains("round 5 of 7"));
+  for (const auto& record : read_results(out).measurements) {
+    CHECK(record.subject == "lenet");
+    CHECK_THAT(record.command, Catch::Contains("d5 overlap search --models lenet"));
+    CHECK(record.samples.size() == (condition_of(record, "round").empty() ? 7 : 1));
+  }
   const auto report = run_d5("overlap report " + out);
   CHECK(report.status == 0);
   CHECK_THAT(report.out, Catch::Contains("lenet"));
