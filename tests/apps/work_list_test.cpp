@@ -38,9 +38,9 @@ TEST_CASE("a killed run goes on where it was, with what it had measured") {
   CHECK_FALSE(std::filesystem::exists(out));
   const std::string kept = content_of(journal);
 
-  const auto anew = run_d5(arguments);
-  CHECK(anew.status == 2);
-  CHECK_THAT(anew.err, Contains("give --resume to continue it, or remove it"));
+  const auto second = run_d5(arguments);
+  CHECK(second.status == 2);
+  CHECK_THAT(second.err, Contains("give --resume to continue it, or remove it"));
   const auto other = run_d5(arguments + " --seed 3 --resume");
   CHECK(other.status == 2);
   CHECK_THAT(other.err, Contains("--seed 3"));

@@ -15,7 +15,8 @@ sys.path.insert(0, str(SOURCE / "benchmarks"))
 from serving_place import Place, end  # noqa: E402
 
 GIVEN = ("--framework", "reference", "--scenario", "closed_loop:users=2", "--batch", "2", "--queries", "6", "--seconds", "0.01",
-         "--seed", "7", "--threads", "1", "--stage-threads", "2", "--no-accuracy")
+         "--seed", "7", "--threads", "1", "--stage-threads", "2", "--no-accuracy",
+         "--longest-wait", "0.5")  # so that both users' queries are one batch in every run
 
 
 @of_all_buildings

@@ -125,7 +125,7 @@ class JudgedModel {
   std::vector<Measurement> records_;
 };
 
-double value_of(const Measurement& record) {
+double measured_value(const Measurement& record) {
   INFO(record.reason);
   REQUIRE(!record.samples.empty());
   return estimate(record).value;
@@ -144,7 +144,7 @@ TEST_CASE("a voice detector hears what its package hears") {
   if (!model.is_here()) return;
   model.claim("frame_f1", 0.908642);
   const Measurement right = model.accuracy({}, GENERATE(1, 4));
-  CHECK(value_of(right) == Approx(0.908642).margin(1e-6));
+  CHECK(measured_value(right) == Approx(0.908642).margin(1e-6));
   CHECK(right.status == Status::passed);
   REQUIRE(model.answers().size() == 6);
   if (name == "silero-vad") {
@@ -183,7 +183,7 @@ TEST_CASE("the kinds of files are those that magika's package finds, all of them
   // Scores of files that are nearly all padding change by 0.0065 when ONNX Runtime, as the package
   // calls it, sums a larger batch in another order: here a batch is one file, as in the package.
   const Measurement right = model.accuracy();
-  CHECK(value_of(right) == 1);
+  CHECK(measured_value(right) == 1);
   CHECK(right.samples.size() == 75);
   CHECK(right.status == Status::passed);
   for (std::int64_t sample = 0; sample < 75; ++sample) {
@@ -197,7 +197,7 @@ TEST_CASE("torch finds the kinds of files in batches, and a slip shows") {
   JudgedModel model("magika", "files.tar.gz");
   if (!model.is_here()) return;
   model.claim("top1", 1);
-  CHECK(value_of(model.accuracy({}, 8)) == 1);
+  CHECK(measured_value(model.accuracy({}, 8)) == 1);
   const Replacement slip = GENERATE(
       Replacement{"steps: [byte_ends]", "steps: [{name: byte_ends, padding: 0}]"},
       Replacement{"steps: [byte_ends]", "steps: [{name: byte_ends, begin: 2048, end: 0}]"});
@@ -210,11 +210,11 @@ TEST_CASE("a recognizer reads what its package reads") {
   model.claim("character_accuracy", 0.986034);
   model.claim("exact_text", 19.0 / 24);
   const Measurement right = model.accuracy();
-  CHECK(value_of(right) == Approx(0.986034).margin(1e-6));
+  CHECK(measured_value(right) == Approx(0.986034).margin(1e-6));
   CHECK(right.status == Status::passed);
   REQUIRE(model.records().size() > 1);
   CHECK(model.records()[1].metric == "exact_text");
-  CHECK(value_of(model.records()[1]) == Approx(19.0 / 24).margin(1e-6));
+  CHECK(measured_value(model.records()[1]) == Approx(19.0 / 24).margin(1e-6));
   for (std::int64_t sample = 0; sample < 24; ++sample) {
     const json& answer = model.answers()[std::size_t(sample)];
     CHECK(answer["text"][0] == model.told(sample, "judged").item<std::string>());
@@ -224,7 +224,7 @@ TEST_CASE("a recognizer reads what its package reads") {
   }
   // A slip that reads better, in ONNX Runtime on what OpenCV makes of the lines, too.
   const Replacement slip{"mean: 0.5, deviation: 0.5", "mean: -2, deviation: 0.5"};
-  CHECK(value_of(model.accuracy({slip})) == Approx(0.991620).margin(1e-6));
+  CHECK(measured_value(model.accuracy({slip})) == Approx(0.991620).margin(1e-6));
 }
 
 TEST_CASE("slips in a recognizer's manifest cost characters") {
@@ -247,7 +247,7 @@ TEST_CASE("a text's orientation is what its package finds") {
   if (!model.is_here()) return;
   model.claim("top1", 1);
   const Measurement right = model.accuracy({}, 4);
-  CHECK(value_of(right) == 1);
+  CHECK(measured_value(right) == 1);
   CHECK(right.status == Status::passed);
   for (std::int64_t sample = 0; sample < 24; ++sample) {
     const json& answer = model.answers()[std::size_t(sample)];
@@ -263,7 +263,7 @@ TEST_CASE("text is found where its package finds it") {
   // NumPy's average precision of the package's boxes is 0.9296: one box overlaps too little.
   model.claim("average_precision", 0.9296);
   const Measurement right = model.accuracy();
-  CHECK(value_of(right) == Approx(0.9296).margin(1e-3));
+  CHECK(measured_value(right) == Approx(0.9296).margin(1e-3));
   CHECK(right.status == Status::passed);
   for (std::int64_t sample = 0; sample < 4; ++sample) {
     // The package turns its rectangles: these are OpenCV's upright ones of the package's map.
@@ -286,7 +286,7 @@ TEST_CASE("text is found where its package finds it") {
   }
   // A slip that finds every line, in the package, too.
   const Replacement slip{"mean: 0.5, deviation: 0.5", "mean: -2, deviation: 0.5"};
-  CHECK(value_of(model.accuracy({slip})) == Approx(1).margin(1e-3));
+  CHECK(measured_value(model.accuracy({slip})) == Approx(1).margin(1e-3));
 }
 
 TEST_CASE("slips in a text detector's manifest cost precision") {
