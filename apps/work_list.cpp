@@ -80,17 +80,12 @@ void add_list_options(CLI::App& command, ListOptions& options) {
       ->group(kManyGroup);
 }
 
-void print_pieces(const std::vector<Results>& pieces, const OutputOptions& output,
+void print_pieces(const std::vector<Results>& pieces, const Results& all,
+                  const OutputOptions& output,
                   const std::function<TextTable(const Results&)>& summary) {
-  Results all;
-  WorkRows rows({}, output, WorkRows::Blocks::apart);
-  for (const Results& piece : pieces) {
-    if (all.measurements.empty()) all.environment = piece.environment;
-    all.measurements.insert(all.measurements.end(), piece.measurements.begin(),
-                            piece.measurements.end());
-    if (is_for_people(output.format)) rows.add(piece.measurements);
-  }
   if (!is_for_people(output.format)) return print(all, output);  // with its machine's environment
+  WorkRows rows({}, output, WorkRows::Blocks::apart);
+  for (const Results& piece : pieces) rows.add(piece.measurements);
   rows.end(all);
   print_summary(summary, all, output);
 }

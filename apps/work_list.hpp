@@ -24,8 +24,9 @@ struct ListOptions {
   std::function<TextTable(const Results&)> summary = {};
 };
 void add_list_options(CLI::App& command, ListOptions& options);
-/// Prints the records of pieces that ran elsewhere as `run_list` prints its own.
-void print_pieces(const std::vector<Results>& pieces, const OutputOptions& output,
+/// Prints the records of pieces that ran elsewhere as `run_list` prints its own; `all` joins them.
+void print_pieces(const std::vector<Results>& pieces, const Results& all,
+                  const OutputOptions& output,
                   const std::function<TextTable(const Results&)>& summary);
 /// Group of the options that select pieces, and change no result of one.
 inline constexpr const char* kManyGroup = "Many at once";

@@ -73,7 +73,7 @@ int follow_evaluation(ServingClient& client, const std::string& job, const Outpu
     write_results(results, output.out);
     say_written(output);
   }
-  if (!results.measurements.empty()) print_pieces(pieces, output, evaluation_summary);
+  if (!results.measurements.empty()) print_pieces(pieces, results, output, evaluation_summary);
   for (const auto& part : over.parts) {
     if (part.state == JobState::done) continue;
     say(fmt::format("part {} is {}{}{}", part.number, name_of(part.state),

@@ -15,6 +15,7 @@
 #include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/pipeline/model_call.hpp"
 #include "d5/level1_network/graph/network.hpp"
 #include "evaluation/manifest/manifest_name.hpp"
 #include "evaluation/manifest/yaml_scalar.hpp"
@@ -37,8 +38,6 @@ std::string file_url(const std::filesystem::path& file) {
   return url;
 }
 
-constexpr std::int64_t kNoBatch = -1;
-
 /// Finds the dimension of the samples in inputs and outputs.
 class BatchRule {
  public:
@@ -51,14 +50,14 @@ class BatchRule {
   }
 
   /// The dimension with the name of the first input's; else the first, if it is open or 1; else
-  /// `kNoBatch`: each call has one sample.
+  /// `ModelCall::kNoBatch`: each call has one sample.
   [[nodiscard]] std::int64_t axis_of(const onnx::Type& type) const {
     if (!type.has_shape) return 0;
     const auto named = std::ranges::find(type.dims, onnx::Dim(name_));
     if (!name_.empty() && named != type.dims.end()) return named - type.dims.begin();
-    if (type.dims.empty()) return kNoBatch;
+    if (type.dims.empty()) return ModelCall::kNoBatch;
     const auto* size = std::get_if<std::int64_t>(&type.dims.front());
-    return !size || *size == 1 ? 0 : kNoBatch;
+    return !size || *size == 1 ? 0 : ModelCall::kNoBatch;
   }
 
  private:
@@ -153,7 +152,7 @@ std::string input_text(const onnx::ValueInfo& input, const BatchRule& rule) {
 std::int64_t classes_of(const onnx::Type& type, const BatchRule& rule) {
   const auto [axis, sizes] = one_sample(type, rule);
   const bool scores = type.kind == ValueKind::tensor && type.dtype == DType::float32;
-  return scores && axis != kNoBatch && sizes.size() == 1 ? sizes[0] : 0;
+  return scores && axis != ModelCall::kNoBatch && sizes.size() == 1 ? sizes[0] : 0;
 }
 
 std::string output_text(const onnx::ValueInfo& output, const BatchRule& rule) {

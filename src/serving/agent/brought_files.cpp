@@ -63,8 +63,7 @@ class Bringing {
     if (!bring({.name = "", .urls = {}, .sha256 = digest})) return;
     const std::string file = store_.path_of(digest);
     DatasetManifest dataset = keepable_dataset(read_manifest_file(file), reference).manifest;
-    dataset.beside =
-        std::filesystem::path(file).parent_path().string();  // as the evaluation has it
+    dataset.beside = folder_of_manifest(file);  // as the evaluation has it
     bring_samples(dataset);
   }
 
