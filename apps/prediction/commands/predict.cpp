@@ -110,14 +110,21 @@ ScalingPredictionOptions scaling_of(const app::PredictOptions& options,
           .interrupt = app::ctrl_c()};
 }
 
+/// The training with the network model that is asked for, or that knows the cluster's topology.
+SimulatedTrainingOptions on_cluster(const app::PredictOptions& options,
+                                    SimulatedTrainingOptions training,
+                                    const ClusterDescription& cluster) {
+  choose_network_model(training, options.engine, cluster);
+  return training;
+}
+
 /// Predicts for each cluster, as it is and with each strategy.
 void predict_clusters(const app::PredictOptions& options, const TrainingProfile& profile,
                       const SimulatedTrainingOptions& training,
                       std::vector<PredictedCurve>& curves) {
   std::vector<std::pair<std::string, PlannedTraining>> plans;
   for (const ClusterDescription& cluster : app::clusters_of(options)) {
-    SimulatedTrainingOptions here = training;
-    choose_network_model(here, options.engine, cluster);
+    const SimulatedTrainingOptions here = on_cluster(options, training, cluster);
     plans.push_back({"", {here, cluster}});
     for (const std::string& words : options.strategies) {
       plans.push_back({words, {here, cluster}});
@@ -184,12 +191,10 @@ void publish_curves(const app::PredictOptions& options, const std::vector<Predic
 void write_trace(const app::PredictOptions& options, const TrainingProfile& profile,
                  const SimulatedTrainingOptions& training, const LocalRanks& here) {
   const bool measured = !options.measure.empty();
-  SimulatedTrainingOptions simulated = training;
-  if (!measured) {
-    choose_network_model(simulated, options.engine, app::clusters_of(options).front());
-  }
   const auto how = scaling_of(
-      options, simulated, measured ? ranks_from(options.measure) : app::cluster_ranks_of(options));
+      options,
+      measured ? training : on_cluster(options, training, app::clusters_of(options).front()),
+      measured ? ranks_from(options.measure) : app::cluster_ranks_of(options));
   write_timeline(measured ? timeline_here(here, how)
                           : predicted_timeline(profile, app::clusters_of(options).front(), how),
                  options.trace);

@@ -158,7 +158,8 @@ PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription&
   };
   const double spread = std::min(cluster.spread.value, kMostSpread);
   point.step_interval = {at(factors.low, 1 - spread), at(factors.high, 1 + spread)};
-  point.baseline = closed_step(profile, cluster, training, ranks);
+  point.baseline =
+      training.by_formula ? point.step : closed_step(profile, cluster, training, ranks);
   if (ranks == 1) {
     point.bound_by = "computing";
   } else if (options.what_helps || training.by_formula) {

@@ -78,9 +78,7 @@ SimulatedTraining scheduled_training(const TrainingProfile& profile, int ranks,
   double passed = 0;
   for (const auto id : plan.graph.ids()) passed += bytes_passed(plan.graph.operation(id));
   training.bytes_sent = std::llround(passed);
-  constexpr double kRounding = 1e-9;  // relative rounding error of sums of times
-  training.exposed = training.step - training.computed;
-  if (training.exposed < kRounding * training.step) training.exposed = 0;
+  training.exposed = exposed_time(training.step, training.computed);
   training.steps.assign(static_cast<std::size_t>(options.steps),
                         {.backward_end = step.compute,
                          .exchange_end = step.alpha > 0 ? step.compute / step.alpha : step.compute,

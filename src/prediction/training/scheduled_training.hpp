@@ -10,4 +10,12 @@ namespace d5 {
                                                    const ClusterDescription& cluster,
                                                    const SimulatedTrainingOptions& options);
 
+/// The part of a step that is not a rank's own work; 0 if it is within the rounding error of sums
+/// of times.
+[[nodiscard]] inline double exposed_time(double step, double computed) {
+  constexpr double kRounding = 1e-9;  // relative
+  const double exposed = step - computed;
+  return exposed < kRounding * step ? 0 : exposed;
+}
+
 }  // namespace d5

@@ -174,9 +174,7 @@ void sum_up(SimulatedTraining& training, bool is_drawn) {
     exchange += training.steps[i].exchange_end;
   }
   if (is_drawn) training.step = summarise(ends).median;
-  constexpr double kRounding = 1e-9;  // relative rounding error of sums of times
-  training.exposed = training.step - training.computed;
-  if (training.exposed < kRounding * training.step) training.exposed = 0;
+  training.exposed = exposed_time(training.step, training.computed);
   training.alpha = exchange > 0 ? backward / exchange : 1;
 }
 
