@@ -15,6 +15,7 @@ import pytest
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("D5_PROGRAM", str(SOURCE / "build/release/bin/d5"))
 SEED = int(os.environ.get("D5_SEED", "1"))
+MPIRUN_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # Mark of a test whose commands come from several buildings, each of which can be left out.
 of_all_buildings = pytest.mark.skipif(
     bool(python_module._d5._left_out()), reason="this d5 was built without some buildings")
@@ -35,7 +36,7 @@ class Program:
         done = subprocess.run(
             [*map(str, launcher), PROGRAM, *map(str, words)],
             cwd=self.folder,
-            env={**os.environ, "D5_CACHE_DIR": str(self.folder / "cache"), **environment},
+            env={**MPIRUN_AS_ROOT, **os.environ, "D5_CACHE_DIR": str(self.folder / "cache"), **environment},
             capture_output=True,
             text=True,
             timeout=120,
@@ -51,7 +52,8 @@ class Program:
         """The results file that `d5 WORDS --out` writes."""
         file = self.folder / "results.json"
         file.unlink(missing_ok=True)
-        self(*words, "--quiet", "--out", file, status=status, launcher=launcher, **environment)
+        done = self(*words, "--quiet", "--out", file, status=status, launcher=launcher, **environment)
+        assert file.exists(), f"d5 {' '.join(map(str, words))} wrote no results\n{done.stdout}{done.stderr}"
         return json.loads(file.read_text())
 
     def records(self, *words, **how):

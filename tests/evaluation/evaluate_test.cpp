@@ -190,6 +190,34 @@ TEST_CASE("a wrong mean misses the claim") {
   CHECK(estimate(record_of(run(toy), "top1")).value == Approx(8.0 / 12));
 }
 
+TEST_CASE("without a claim, the measure that compares such answers judges them") {
+  const testing::ToyEvaluation toy;
+  auto manifest = evaluation_of(toy);
+  manifest.dataset = toy / "colours.yaml";
+  std::string text = read_file(toy.model());
+  text.erase(text.find("accuracy:\n"));
+  write_file(toy.model(), text);
+  write_file(toy / "colours/pa.png", "no picture");  // the first sample precedes the choice
+  const Measurement& top1 = record_of(evaluate(manifest), "top1");
+  CHECK(estimate(top1).value == Approx(11.0 / 12));
+  CHECK_THAT(top1.reason, Catch::Contains("1 samples have no answer"));
+}
+
+TEST_CASE("an answer that no measure compares is not judged, and what is timed is trusted") {
+  const testing::ToyEvaluation toy;
+  auto manifest = evaluation_of(toy);
+  manifest.dataset = toy / "colours.yaml";
+  std::string text = read_file(toy.model());
+  text.erase(text.find("answer:\n"));
+  write_file(toy.model(), text);
+  const Results results = evaluate(manifest);
+  const Measurement& accuracy = record_of(results, "accuracy");
+  CHECK(accuracy.status == Status::unsupported);
+  CHECK(accuracy.samples.empty());
+  CHECK_THAT(accuracy.reason, Catch::Contains("an answer of means with a data set of image, label"));
+  CHECK(record_of(results, "latency").status == Status::passed);
+}
+
 TEST_CASE("a sample that is another, or none, is wrong and told, and ends nothing") {
   const testing::ToyEvaluation toy;
   write_file(toy / "colours/pc.png", "no picture");

@@ -55,7 +55,7 @@ def measure_all(folder):
         "steps": [(step.step, step.compute + step.overlap + step.communication + step.idle) for step in recorder.steps],
         "calls": [len(step.buckets()) for step in recorder.steps],
         "table": len(d5.account_table(recorder.steps)),
-        "cluster": d5.calibrate("here", repetitions=2, least_bytes=1024, most_bytes=16384),
+        "cluster": d5.calibrate("here", repetitions=2, least_bytes=1024, most_bytes=1 << 22),
         "curve": [
             (point.ranks, point.batch, point.step, point.measured)
             for point in d5.predict(

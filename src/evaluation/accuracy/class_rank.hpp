@@ -13,6 +13,9 @@ class ClassRank : public AccuracyMeasure {
  public:
   ClassRank(std::string name, std::int64_t k) : name_(std::move(name)), k_(k) {}
   double judge(const ValueMap& answer, const ValueMap& right) override;
+  [[nodiscard]] Compared compares() const override {
+    return k_ == 1 ? Compared{"classes", "label"} : Compared{};
+  }
   void miss(const ValueMap&) override { right_.push_back(0); }
   [[nodiscard]] Measurement record() const override;
 

@@ -4,20 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/accuracy/accuracy_measure.hpp"
+#include "evaluation/accuracy/accuracy_record.hpp"
 #include "evaluation/manifest/manifest_paths.hpp"
 
 namespace d5::detail {
 namespace {
-
-struct NamedMeasure {
-  std::string name;
-  std::shared_ptr<AccuracyMeasure> measure;
-  const AccuracyClaim* claim = nullptr;  ///< the manifest's claim for this data set
-};
 
 /// Whether a claim, which has a name or a path, means the data set.
 bool means_dataset(const ModelManifest& model, const AccuracyClaim& claim,
@@ -25,17 +21,6 @@ bool means_dataset(const ModelManifest& model, const AccuracyClaim& claim,
   const std::string& word = claim.dataset;
   if (!is_manifest_path(word)) return word == dataset.name || word == dataset.reference();
   return claimed_dataset(model, claim).manifest.reference() == dataset.reference();
-}
-
-/// Measures of the claims for the data set; without any, top-1 accuracy.
-std::vector<NamedMeasure> measures_for(const EvaluatedModel& model) {
-  std::vector<NamedMeasure> measures;
-  for (const AccuracyClaim& claim : model.manifest().accuracy) {
-    if (!means_dataset(model.manifest(), claim, model.dataset())) continue;
-    measures.push_back({claim.measure, accuracy_measures().at(claim.measure).make(), &claim});
-  }
-  if (measures.empty()) measures.push_back({"top1", accuracy_measures().at("top1").make()});
-  return measures;
 }
 
 void hold_against_claim(Measurement& record, const AccuracyClaim& claim) {
@@ -48,11 +33,121 @@ void hold_against_claim(Measurement& record, const AccuracyClaim& claim) {
                   record.samples.size(), claim.value, claim.tolerance, claim.source);
 }
 
+std::string names_of(const ValueMap& values) {
+  std::string names;
+  for (const auto& [name, value] : values) names += (names.empty() ? "" : ", ") + printable(name);
+  return names.empty() ? "nothing" : names;
+}
+
+/// Measures of one run: those of the claims for the data set, or one that fits the first answer.
+class Judges {
+ public:
+  explicit Judges(const EvaluatedModel& model) {
+    for (const AccuracyClaim& claim : model.manifest().accuracy) {
+      if (means_dataset(model.manifest(), claim, model.dataset())) add(claim.measure, &claim);
+    }
+  }
+
+  /// Returns the first measure's score: 0 without an answer, NaN if no measure fits.
+  double judge(const PipelineItem& item) {
+    if (judges_.empty() && item.fault.empty() && misfit_.empty()) choose(item);
+    if (judges_.empty()) {
+      if (item.fault.empty()) return std::numeric_limits<double>::quiet_NaN();
+      early_.push_back(item);
+      return 0;
+    }
+    double first = 0;
+    for (Judge& one : judges_) {
+      const double score = judge_by(one, item);
+      if (&one == &judges_.front()) first = score;
+    }
+    return first;
+  }
+
+  /// A record per measure; status failed if a claim is missed or a sample is not judged.
+  [[nodiscard]] std::vector<Measurement> records(const Measurement& model) const {
+    if (judges_.empty()) return {unjudged(model)};
+    std::vector<Measurement> records;
+    for (const Judge& one : judges_) {
+      Measurement record = measured_of(model, one.measure->record());
+      if (one.claim) hold_against_claim(record, *one.claim);
+      if (one.missed > 0) {
+        record.status = Status::failed;
+        record.reason = missed_reason(one.missed, one.first_fault) +
+                        (record.reason.empty() ? "" : "; ") + record.reason;
+      }
+      records.push_back(std::move(record));
+    }
+    return records;
+  }
+
+ private:
+  struct Judge {
+    std::shared_ptr<AccuracyMeasure> measure;
+    const AccuracyClaim* claim = nullptr;  ///< the manifest's claim for this data set
+    std::int64_t missed = 0;               ///< samples without an answer that it can judge
+    std::string first_fault = {};
+  };
+
+  void add(const std::string& name, const AccuracyClaim* claim = nullptr) {
+    judges_.push_back({accuracy_measures().at(name).make(), claim});
+  }
+
+  void choose(const PipelineItem& item) {
+    for (const std::string& name : accuracy_measures().names()) {
+      const auto compared = accuracy_measures().at(name).make()->compares();
+      if (!item.answer.contains(compared.answer) || !item.fields.contains(compared.right)) continue;
+      add(name);
+      for (const PipelineItem& missed : early_) judge_by(judges_.front(), missed);
+      early_.clear();
+      return;
+    }
+    misfit_ = fmt::format(
+        "no accuracy measure compares an answer of {} with a data set of {}; add answer steps or a "
+        "claim to the model's manifest, or set accuracy to false",
+        names_of(item.answer), names_of(item.fields));
+  }
+
+  static double judge_by(Judge& one, const PipelineItem& item) {
+    std::string fault = item.fault;
+    if (fault.empty()) {
+      try {
+        return one.measure->judge(item.answer, item.fields);
+      } catch (const Error& error) {
+        fault = error.what();
+      }
+    }
+    one.measure->miss(item.fields);
+    if (one.missed++ == 0) one.first_fault = fault;
+    return 0;
+  }
+
+  static std::string missed_reason(std::int64_t missed, const std::string& first) {
+    return fmt::format("{} samples have no answer that can be judged, the first: {}", missed,
+                       first);
+  }
+
+  /// The record of a run in which no answer was judged.
+  [[nodiscard]] Measurement unjudged(const Measurement& model) const {
+    Measurement record = measured_of(model, accuracy_record("accuracy"));
+    record.status = misfit_.empty() ? Status::failed : Status::unsupported;
+    record.reason = misfit_;
+    if (misfit_.empty() && !early_.empty()) {
+      record.reason = missed_reason(std::int64_t(early_.size()), early_.front().fault);
+    }
+    return record;
+  }
+
+  std::vector<Judge> judges_;
+  std::vector<PipelineItem> early_;  ///< samples without an answer before the first answer
+  std::string misfit_;               ///< why no measure fits the first answer
+};
+
 }  // namespace
 
 AccuracyRun run_accuracy(EvaluatedModel& model, const AccuracyOptions& options) {
   AccuracyRun run;
-  auto measures = measures_for(model);
+  Judges judges(model);
   const ModelPipeline& way = model.pipeline();
   const auto predictor = model.predictor(options.batch);
   Pipeline pipeline(way.stages_before(options.stage_threads),
@@ -63,34 +158,20 @@ AccuracyRun run_accuracy(EvaluatedModel& model, const AccuracyOptions& options) 
                      .interrupt = options.interrupt});
   std::vector<std::int64_t> samples(std::size_t(way.size()));
   std::iota(samples.begin(), samples.end(), std::int64_t{0});
-  std::string first_fault;
-  std::int64_t missed = 0;
   run.pipeline = pipeline.run(samples, [&](PipelineItem& item) {
-    SampleAnswer kept{.sample = item.sample};
-    for (std::size_t m = 0; m < measures.size(); ++m) {
-      double score = 0;
-      if (item.fault.empty()) score = measures[m].measure->judge(item.answer, item.fields);
-      if (!item.fault.empty()) measures[m].measure->miss(item.fields);
-      if (m == 0) kept.score = score;
-    }
-    kept.answer = item.fault.empty() ? answer_text(item.answer) : "fault: " + item.fault;
-    if (!item.fault.empty() && missed++ == 0) first_fault = item.fault;
-    run.answers.push_back(std::move(kept));
+    const double score = judges.judge(item);
+    run.answers.push_back(
+        {.sample = item.sample,
+         .answer = item.fault.empty() ? answer_text(item.answer) : "fault: " + item.fault,
+         .score = score});
     if (options.sampled) options.sampled();
   });
-  for (const NamedMeasure& named : measures) {
-    Measurement judged = measured_of(model.record(), named.measure->record());
-    judged.conditions["batch"] = identity(options.batch);
-    if (named.claim) hold_against_claim(judged, *named.claim);
-    if (missed > 0) {
-      judged.status = Status::failed;
-      judged.reason = fmt::format("{} samples have no answer, the first: {}{}{}", missed,
-                                  first_fault, judged.reason.empty() ? "" : "; ", judged.reason);
+  run.records = judges.records(model.record());
+  for (Measurement& record : run.records) {
+    record.conditions["batch"] = identity(options.batch);
+    if (record.status == Status::failed && model.fault.empty()) {
+      model.fault = record.metric + ": " + record.reason;
     }
-    if (judged.status == Status::failed && model.fault.empty()) {
-      model.fault = named.name + ": " + judged.reason;
-    }
-    run.records.push_back(std::move(judged));
   }
   return run;
 }

@@ -26,6 +26,12 @@ class AccuracyMeasure {
   /// that are not inputs of the network: "label". Throws: NotFound, TypeError, ShapeError for
   /// values that it cannot judge.
   virtual double judge(const ValueMap& answer, const ValueMap& right) = 0;
+  /// Names of what it compares: {"classes", "label"}. Of a model without a claim, the first measure
+  /// whose values the answer and the data set have is taken. Empty: only a claim takes it.
+  struct Compared {
+    std::string answer = {}, right = {};
+  };
+  [[nodiscard]] virtual Compared compares() const { return {}; }
   /// Counts an unanswered sample as wrong.
   virtual void miss(const ValueMap& right) = 0;
   /// The result over all samples so far: metric, unit, samples and statistic of a record.

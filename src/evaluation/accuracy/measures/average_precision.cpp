@@ -50,6 +50,7 @@ class AveragePrecision final : public AccuracyMeasure {
     const std::size_t last = samples_.size() - 1;
     return mean({&last, 1});
   }
+  [[nodiscard]] Compared compares() const override { return {"boxes", "boxes"}; }
   void miss(const ValueMap& right) override {
     Sample sample;
     if (right.contains("boxes")) sample.right = boxes_of(right, "the data set");

@@ -49,11 +49,13 @@ class CharacterAccuracy final : public AccuracyMeasure {
     const std::size_t last = samples_.size() - 1;
     return share({&last, 1});
   }
+  [[nodiscard]] Compared compares() const override { return {"text", "text"}; }
   void miss(const ValueMap& right) override {
-    const auto length =
-        double(detail::characters_of(
-                   detail::judged_text("text", right, "character_accuracy", "the data set"))
-                   .size());
+    double length = 0;
+    if (right.contains("text")) {
+      const auto& text = detail::judged_text("text", right, "character_accuracy", "the data set");
+      length = double(detail::characters_of(text).size());
+    }
     samples_.push_back({length, length});
   }
   [[nodiscard]] Measurement record() const override {

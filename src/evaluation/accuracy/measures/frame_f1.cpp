@@ -37,10 +37,14 @@ class FrameF1 final : public AccuracyMeasure {
     const std::size_t last = samples_.size() - 1;
     return f1({&last, 1});
   }
+  [[nodiscard]] Compared compares() const override { return {"active", "active"}; }
   void miss(const ValueMap& right) override {
     Counts counts;
-    for (const double frame : detail::judged_numbers("active", right, "frame_f1", "the data set")) {
-      if (frame != 0) ++counts.one;
+    if (right.contains("active")) {
+      for (const double frame :
+           detail::judged_numbers("active", right, "frame_f1", "the data set")) {
+        if (frame != 0) ++counts.one;
+      }
     }
     samples_.push_back(counts);
   }

@@ -51,6 +51,7 @@ class MeanIou final : public AccuracyMeasure {
     const std::size_t last = samples_.size() - 1;
     return mean({&last, 1});
   }
+  [[nodiscard]] Compared compares() const override { return {"mask", "mask"}; }
   void miss(const ValueMap& right) override {
     Counts counts;
     if (right.contains("mask")) {
