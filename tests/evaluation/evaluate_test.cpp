@@ -214,7 +214,8 @@ TEST_CASE("an answer that no measure compares is not judged, and what is timed i
   const Measurement& accuracy = record_of(results, "accuracy");
   CHECK(accuracy.status == Status::unsupported);
   CHECK(accuracy.samples.empty());
-  CHECK_THAT(accuracy.reason, Catch::Contains("an answer of means with a data set of image, label"));
+  CHECK_THAT(accuracy.reason,
+             Catch::Contains("an answer of means with a data set of image, label"));
   CHECK(record_of(results, "latency").status == Status::passed);
 }
 

@@ -86,8 +86,7 @@ std::vector<WorkPiece> ModelPieces::all() const {
 WorkPiece ModelPieces::accuracy() const {
   const std::int64_t batch = manifest_.batches.front();
   const auto& claims = model_->manifest().accuracy;
-  WorkPiece piece =
-      piece_called("accuracy", claims.empty() ? "accuracy" : claims.front().measure);
+  WorkPiece piece = piece_called("accuracy", claims.empty() ? "accuracy" : claims.front().measure);
   piece.samples = std::max<std::int64_t>(samples_, 1);
   EvaluationManifest asked;  // without scenarios
   asked.models = asked_.models;

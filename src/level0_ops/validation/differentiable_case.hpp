@@ -31,6 +31,10 @@ class DifferentiableCase {
   void put_back();
 
   [[nodiscard]] std::size_t output_elements() const { return elements_; }
+  /// Whether the Jacobian of input `i` is small enough to check every entry by default.
+  [[nodiscard]] bool has_small_jacobian(std::size_t i) const {
+    return starts_[i].size() <= 200 && elements_ <= 2000;
+  }
   [[nodiscard]] std::vector<double> values();
   /// v^T J for input `i`, at the present values of the inputs.
   [[nodiscard]] std::vector<double> gradient(std::size_t i, std::span<const double> v);

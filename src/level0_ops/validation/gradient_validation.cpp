@@ -22,8 +22,6 @@ namespace {
 
 using detail::DifferentiableCase, detail::GradientTally, detail::Shape1d, detail::Slopes;
 
-constexpr std::size_t kMostInputs = 200, kMostOutputs = 2000;  // limits of a full Jacobian
-
 double product(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
@@ -227,10 +225,8 @@ std::vector<Measurement> check_inputs(const Measurement& base, const OperatorReg
       one.reason = std::move(reason);
       return {one};
     }
-    const bool full =
-        options.mode == GradientMode::full ||
-        (options.mode == GradientMode::automatic && function.start(i).size() <= kMostInputs &&
-         function.output_elements() <= kMostOutputs);
+    const bool full = options.mode == GradientMode::full ||
+                      (options.mode == GradientMode::automatic && function.has_small_jacobian(i));
     GradientTally tally(options.tolerance);
     if (full) {
       check_full(function, i, options, tally);

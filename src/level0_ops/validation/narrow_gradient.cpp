@@ -16,7 +16,6 @@
 namespace d5::detail {
 namespace {
 
-constexpr std::size_t kMostInputs = 200, kMostOutputs = 2000;  // limits of a full Jacobian
 constexpr std::size_t kSomeInputs = 64;  // sampled inputs of a larger Jacobian
 
 /// Findings on an input's gradient.
@@ -45,8 +44,8 @@ struct Tally {
   }
 };
 
-void check_full(DifferentiableCase& function, std::size_t i, double step, ForwardTolerance rounding,
-                Tally& tally) {
+void compare_all(DifferentiableCase& function, std::size_t i, double step,
+                 ForwardTolerance rounding, Tally& tally) {
   std::vector<std::vector<double>> rows;
   std::vector<double> v(function.output_elements());
   for (double& one : v) {
@@ -65,8 +64,8 @@ void check_full(DifferentiableCase& function, std::size_t i, double step, Forwar
 
 /// v^T J for a random v, by individual elements of the input: moving all together would meet kinks,
 /// which a step of this size reaches from many points.
-void check_some(DifferentiableCase& function, std::size_t i, double step, ForwardTolerance rounding,
-                std::uint64_t seed, Tally& tally) {
+void compare_some(DifferentiableCase& function, std::size_t i, double step,
+                  ForwardTolerance rounding, std::uint64_t seed, Tally& tally) {
   RandomStream random(seed, std::uint32_t(i));
   std::vector<double> v;
   NarrowSlopes::Factors factors;
@@ -102,18 +101,16 @@ std::vector<Measurement> check_narrow_gradient(const Measurement& base,
       one.reason = std::move(reason);
       return {one};
     }
-    const bool full =
-        options.mode == GradientMode::full ||
-        (options.mode == GradientMode::automatic && function.start(i).size() <= kMostInputs &&
-         function.output_elements() <= kMostOutputs);
+    const bool full = options.mode == GradientMode::full ||
+                      (options.mode == GradientMode::automatic && function.has_small_jacobian(i));
     const ForwardTolerance rounding = rounding_tolerance(
         function.cost(), std::int64_t(function.output_elements()), function.widest());
     const double step = std::cbrt(rounding.relative);
     Tally tally;
     if (full) {
-      check_full(function, i, step, rounding, tally);
+      compare_all(function, i, step, rounding, tally);
     } else {
-      check_some(function, i, step, rounding, options.seed, tally);
+      compare_some(function, i, step, rounding, options.seed, tally);
     }
     one.samples = {tally.largest};
     one.conditions["tensor"] = identity(fmt::format("gradient of input {}", i));

@@ -67,7 +67,7 @@ void check_case(const OperatorCase& one, const std::string& subject,
       {.seed = options.seed, .interrupt = how.interrupt, .isolation = how.isolation}));
 }
 
-double elements_of(const OperatorCase& one) {
+double input_elements(const OperatorCase& one) {
   double elements = 0;
   for (const auto& input : one.inputs) {
     if (input.is_tensor()) elements += double(input.tensor().elements());
@@ -112,7 +112,7 @@ Measurement reduced_record(const CaseLine& whole, const std::string& subject,
     }
     return record;
   }
-  record.samples = {elements_of(small.line.draw())};
+  record.samples = {input_elements(small.line.draw())};
   record.conditions["test"] = identity(small.test);
   record.conditions["case"] = finding(small.line.line);
   record.conditions["tries"] = finding(small.tries);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/validation/other_sums.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -15,7 +17,8 @@ namespace {
 
 /// For shorter sums, the effect of the order is below the factor of a bound.
 constexpr std::int64_t kLong = 64;
-constexpr std::int64_t kFirstScan = 9;  // opset
+constexpr std::int64_t kLongest = 1 << 17;  // a node runs for each term: 0.1 s
+constexpr std::int64_t kFirstScan = 9;      // opset
 
 class SumReplacement {
  public:
@@ -49,8 +52,8 @@ class SumReplacement {
     return is_it ? &found->second.tensor : nullptr;
   }
 
-  /// The single axis; empty if it is unknown, or there are several.
-  [[nodiscard]] std::optional<std::int64_t> axis_of(const onnx::Node& node) const {
+  /// The axes, ascending; all if none are given. Empty if they are unknown.
+  [[nodiscard]] std::vector<std::int64_t> axes_of(const onnx::Node& node, std::int64_t rank) const {
     std::vector<std::int64_t> axes;
     if (const auto* told = node.attribute<std::vector<std::int64_t>>("axes")) axes = *told;
     if (node.has_input(1)) {
@@ -61,11 +64,18 @@ class SumReplacement {
         if (other.op_type != "Constant" || other.outputs.front() != node.inputs[1]) continue;
         value = other.attribute<Tensor>("value");
       }
-      if (!value) return std::nullopt;
+      if (!value) return {};
       const auto numbers = value->span<std::int64_t>();
       axes.assign(numbers.begin(), numbers.end());
     }
-    return axes.size() == 1 ? std::optional(axes.front()) : std::nullopt;
+    for (std::int64_t& axis : axes) axis += axis < 0 ? rank : 0;
+    std::ranges::sort(axes);
+    const auto* noop = node.attribute<std::int64_t>("noop_with_empty_axes");
+    if (axes.empty() && !(noop && *noop != 0)) {
+      axes.resize(std::size_t(rank));
+      std::iota(axes.begin(), axes.end(), 0);
+    }
+    return axes;
   }
 
   void add(const onnx::Node& like, const char* op_type, std::vector<std::string> inputs,
@@ -84,24 +94,36 @@ class SumReplacement {
   bool replace(const onnx::Node& node) {
     const TensorDesc* whole = floats(node.inputs.front());
     const TensorDesc* sum = floats(node.outputs.front());
-    const auto axis = axis_of(node);
-    if (!whole || !sum || !axis) return false;
+    if (!whole || !sum) return false;
     const auto rank = std::int64_t(whole->shape.rank());
-    const std::int64_t place = *axis < 0 ? *axis + rank : *axis;
-    const std::int64_t terms = whole->shape[std::size_t(place)];
-    if (terms < kLong) return false;
+    const auto axes = axes_of(node, rank);
+    std::int64_t terms = 1;
+    for (const std::int64_t axis : axes) terms *= whole->shape[std::size_t(axis)];
+    if (terms < kLong || terms > kLongest || whole->shape.elements() == 0) return false;
     Shape slice;
+    std::vector<std::int64_t> order;  // dimensions, those of a sum last
     for (std::int64_t i = 0; i < rank; ++i) {
-      if (i != place) slice.push_back(whole->shape[std::size_t(i)]);
+      if (std::ranges::binary_search(axes, i)) continue;
+      slice.push_back(whole->shape[std::size_t(i)]);
+      order.push_back(i);
     }
+    const auto place = std::ssize(order);
+    std::vector<std::int64_t> rows(slice.begin(), slice.end());
+    rows.push_back(terms);
+    order.insert(order.end(), axes.begin(), axes.end());
     const std::string& output = node.outputs.front();
     const std::string zero = output + "/zero", last = output + "/last", shaped = output + "/shaped",
-                      sizes = output + "/sizes", count = output + "/count";
+                      sizes = output + "/sizes", count = output + "/count",
+                      turned = output + "/turned", row_sizes = output + "/row sizes",
+                      in_rows = output + "/rows";
     const bool is_mean = node.op_type == "ReduceMean";
     add(node, "Constant", {}, zero, {{"value", Tensor::zeros(whole->dtype, slice)}});
-    add(node, "Scan", {zero, node.inputs.front()}, last,
+    add(node, "Transpose", {node.inputs.front()}, turned, {{"perm", order}});
+    add(node, "Constant", {}, row_sizes, {{"value", Tensor::vector<std::int64_t>(rows)}});
+    add(node, "Reshape", {turned, row_sizes}, in_rows, {});
+    add(node, "Scan", {zero, in_rows}, last,
         {{"num_scan_inputs", std::int64_t{1}},
-         {"scan_input_axes", std::vector<std::int64_t>{place}},
+         {"scan_input_axes", std::vector<std::int64_t>{std::int64_t(place)}},
          {"body", addition(node.opset, tensor_type({whole->dtype, slice}))}});
     const std::vector<std::int64_t> dims(sum->shape.begin(), sum->shape.end());
     add(node, "Constant", {}, sizes, {{"value", Tensor::vector<std::int64_t>(dims)}});

@@ -8,7 +8,7 @@
 
 namespace d5 {
 
-/// `network` with long sums along one axis (ReduceSum, ReduceMean) accumulated one number after
+/// `network` with long sums (ReduceSum, ReduceMean, along any axes) accumulated one number after
 /// another in their own type, as engines do that run along the other axes; the reference adds in
 /// parts. Empty if there are none. `fed` determines the sizes. Sums with dynamic sizes, and those
 /// within products, are left as they are.

@@ -178,6 +178,31 @@ TEST_CASE("long sums can be added up one number after the other, to the bit") {
   CHECK_FALSE(with_other_sums(chain(1, 8), random_inputs(chain(1, 8))));
 }
 
+TEST_CASE("sums along several axes, and along all, are added one number after the other, too") {
+  struct Case {
+    Shape shape;
+    std::vector<std::int64_t> axes;
+  };
+  const auto [shape, axes] =
+      GENERATE(values<Case>({{{2, 10, 100}, {-1, 1}}, {{10, 2, 100}, {0, 2}}, {{10, 100}, {}}}));
+  Network network("several");
+  network.add_input("x", DType::float32, std::vector<onnx::Dim>(shape.begin(), shape.end()));
+  std::vector<std::string> inputs = {"x"};
+  if (!axes.empty()) {
+    network.add_constant("axes", Tensor::vector<std::int64_t>(axes));
+    inputs.push_back("axes");
+  }
+  network.add_node("ReduceSum", inputs, {"y"});
+  network.add_output("y");
+  Tensor x = Tensor::empty(DType::float32, shape);
+  std::ranges::fill(x.span<float>(), 0.1F);
+  const auto sums = with_other_sums(network, {{"x", x}});
+  REQUIRE(sums);
+  const Tensor y = make_executor(*sums)->inference({{"x", x}}).at("y").tensor();
+  CHECK(y.shape().rank() == shape.rank());
+  for (const float sum : y.span<float>()) CHECK(sum == one_by_one());
+}
+
 TEST_CASE("a sum added one number after the other is right, one that is off by more is not") {
   const float exact = 1000 * 0.1F, error = exact - one_by_one();
   CHECK(error > 100 * 8 * 0x1p-23F);  // what a bound without it allows of 100

@@ -85,9 +85,9 @@ struct Machine {
 };
 
 template <class T>
-class RegressorKernel final : public Kernel {
+class SvmRegressorKernel final : public Kernel {
  public:
-  RegressorKernel(std::int64_t rows, std::shared_ptr<const Machine> machine)
+  SvmRegressorKernel(std::int64_t rows, std::shared_ptr<const Machine> machine)
       : rows_(rows), machine_(std::move(machine)) {}
 
   void forward(OpContext& context) override {
@@ -158,7 +158,7 @@ class SVMRegressor final : public Operator {
     }
     return kernel_for(
         detail::FeatureTypes{}, RealTypes{}, context.dtype(0), context,
-        [&]<class T>() { return std::make_unique<RegressorKernel<T>>(rows, machine_); });
+        [&]<class T>() { return std::make_unique<SvmRegressorKernel<T>>(rows, machine_); });
   }
 
  private:
