@@ -18,20 +18,24 @@ void bind_onnx(py::module_& m) {
   py::class_<onnx::Graph, std::shared_ptr<onnx::Graph>> graph(
       m, "Graph", "Nodes in an executable order; also a graph within a node.");
   py::class_<onnx::Node>(m, "Node", "One call of an operator in a graph.")
-      .def_readonly("name", &onnx::Node::name)
-      .def_readonly("op_type", &onnx::Node::op_type)
-      .def_readonly("domain", &onnx::Node::domain)
-      .def_readonly("opset", &onnx::Node::opset)
-      .def_readonly("inputs", &onnx::Node::inputs)
-      .def_readonly("outputs", &onnx::Node::outputs)
-      .def_property_readonly("attributes",
-                             [](const onnx::Node& node) {
-                               Values result;
-                               for (const auto& [name, value] : node.attributes) {
-                                 result[py::cast(name)] = from_attribute(value);
-                               }
-                               return result;
-                             })
+      .def_readonly("name", &onnx::Node::name, "Name of the node; \"\" if it has none.")
+      .def_readonly("op_type", &onnx::Node::op_type, "Operator: \"Conv\".")
+      .def_readonly("domain", &onnx::Node::domain, "Domain of the operator; empty for ONNX's own.")
+      .def_readonly("opset", &onnx::Node::opset, "Version of the domain that defines the operator.")
+      .def_readonly("inputs", &onnx::Node::inputs,
+                    "Names of the tensors that it reads, in order; \"\" for one that is left out.")
+      .def_readonly("outputs", &onnx::Node::outputs,
+                    "Names of the tensors that it writes, in order; \"\" for one that is left out.")
+      .def_property_readonly(
+          "attributes",
+          [](const onnx::Node& node) {
+            Values result;
+            for (const auto& [name, value] : node.attributes) {
+              result[py::cast(name)] = from_attribute(value);
+            }
+            return result;
+          },
+          "Attributes by name, without those that are left to their defaults.")
       .def_property_readonly(
           "graphs",
           [](const onnx::Node& node) {
@@ -50,12 +54,14 @@ void bind_onnx(py::module_& m) {
     for (const auto& value : values) names.push_back(value.name);
     return names;
   };
-  graph.def_readonly("name", &onnx::Graph::name)
-      .def_readonly("nodes", &onnx::Graph::nodes)
-      .def_property_readonly("input_names",
-                             [=](const onnx::Graph& g) { return names_of(g.inputs); })
-      .def_property_readonly("output_names",
-                             [=](const onnx::Graph& g) { return names_of(g.outputs); })
+  graph.def_readonly("name", &onnx::Graph::name, "Name of the graph.")
+      .def_readonly("nodes", &onnx::Graph::nodes, "Nodes in an executable order.")
+      .def_property_readonly(
+          "input_names", [=](const onnx::Graph& g) { return names_of(g.inputs); },
+          "Names of the inputs, in order.")
+      .def_property_readonly(
+          "output_names", [=](const onnx::Graph& g) { return names_of(g.outputs); },
+          "Names of the outputs, in order.")
       .def("__repr__", [](const onnx::Graph& g) { return "<d5.Graph " + printable(g.name) + ">"; });
   m.def(
       "expect_none_untranslated",

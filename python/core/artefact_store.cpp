@@ -75,7 +75,7 @@ void bind_artefact_store(py::module_& m) {
            }),
            py::arg("folder") = py::none(),
            "Opens the store in a folder; by default the user's ($D5_CACHE_DIR).")
-      .def_property_readonly("folder", &ArtefactStore::folder)
+      .def_property_readonly("folder", &ArtefactStore::folder, "Path of the folder.")
       .def("add", &add_artefact, py::arg("file"),
            "Puts a copy of a file into the store. Returns its name, sha256 and bytes, as a "
            "manifest needs them.")
@@ -85,7 +85,8 @@ void bind_artefact_store(py::module_& m) {
            "Returns the path of a file after checking its digest. A missing file is downloaded "
            "from the first of `urls` that has it. With unpack=True returns the folder of an "
            "archive's files.")
-      .def("has", &ArtefactStore::has, py::arg("sha256"))
+      .def("has", &ArtefactStore::has, py::arg("sha256"),
+           "Whether the store has a file of that digest; its bytes are not read.")
       .def("path_of", &ArtefactStore::path_of, py::arg("sha256"),
            "Path at which the file is, or would be.")
       .def(

@@ -16,8 +16,8 @@ constexpr std::array kAnswers{"held", "broken", "undecided"};
 
 void bind_compared_files(py::module_& m) {
   py::class_<ResultPair>(m, "ResultPair", "A measurement that two results have in common.")
-      .def_readonly("a", &ResultPair::a)
-      .def_readonly("b", &ResultPair::b)
+      .def_readonly("a", &ResultPair::a, "The record of A, the older result.")
+      .def_readonly("b", &ResultPair::b, "The record of B, the newer result.")
       .def_readonly("ratio", &ResultPair::ratio, "B's statistic / A's.")
       .def_property_readonly(
           "interval",
@@ -28,19 +28,25 @@ void bind_compared_files(py::module_& m) {
       .def_property_readonly(
           "answer", [](const GateFinding& f) { return kAnswers.at(std::size_t(f.answer)); },
           "\"held\", \"broken\" or \"undecided\".")
-      .def_readonly("subject", &GateFinding::subject)
-      .def_readonly("reason", &GateFinding::reason)
+      .def_readonly("subject", &GateFinding::subject,
+                    "Case, framework and metric that were judged: \"Gemm 8x8 8x8 torch time\".")
+      .def_readonly("reason", &GateFinding::reason,
+                    "Reason for another answer than \"held\", else empty.")
       .def("__repr__", [](const GateFinding& f) {
         return fmt::format("<d5.GateFinding {}: {}>", f.subject,
                            kAnswers.at(std::size_t(f.answer)));
       });
   py::class_<ComparedFiles>(m, "ComparedFiles", "Comparison of two results files, of B with A.")
-      .def_property_readonly("pairs", [](const ComparedFiles& c) { return c.report.pairs; })
-      .def_property_readonly("table",
-                             [](const ComparedFiles& c) { return to_table(c.report.pairs); })
+      .def_property_readonly(
+          "pairs", [](const ComparedFiles& c) { return c.report.pairs; },
+          "A d5.ResultPair for each measurement that both files have.")
+      .def_property_readonly(
+          "table", [](const ComparedFiles& c) { return to_table(c.report.pairs); },
+          "A row per pair with its verdict.")
       .def_property_readonly("notes", &notes_of, "Notes to read before the numbers.")
       .def_readonly("findings", &ComparedFiles::findings, "Findings of the gate, if there is one.")
-      .def_property_readonly("holds", &ComparedFiles::holds)
+      .def_property_readonly("holds", &ComparedFiles::holds,
+                             "Whether every finding of the gate is \"held\"; True without a gate.")
       .def(
           "html", [](const ComparedFiles& c) { return to_html(c.report); },
           "The comparison as an HTML page.")

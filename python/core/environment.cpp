@@ -15,7 +15,7 @@ void bind_environment(py::module_& m) {
       m, "MachinePeak",
       "Peak performance of this machine on d5's number of threads; 0 if it was never measured.")
       .def_readonly("float32_flop_rate", &MachinePeak::float32_flop_rate, "FLOP/s.")
-      .def_readonly("float64_flop_rate", &MachinePeak::float64_flop_rate)
+      .def_readonly("float64_flop_rate", &MachinePeak::float64_flop_rate, "FLOP/s.")
       .def_readonly("byte_rate", &MachinePeak::byte_rate, "Memory bandwidth in bytes/s.")
       .def("__repr__", [](const MachinePeak& peak) {
         return fmt::format("<d5.MachinePeak: {:.4g} FLOP/s in float32, {:.4g} B/s>",

@@ -51,19 +51,28 @@ void bind_measurement(py::module_& m) {
   py::class_<Measurement>(m, "Measurement",
                           "Subject, environment, samples, status and reason of one measurement.")
       .def(py::init<>())
-      .def_readwrite("subject", &Measurement::subject)
-      .def_readwrite("command", &Measurement::command)
-      .def_readwrite("level", &Measurement::level)
-      .def_readwrite("framework", &Measurement::framework)
-      .def_readwrite("device", &Measurement::device)
-      .def_readwrite("metric", &Measurement::metric)
-      .def_readwrite("unit", &Measurement::unit)
-      .def_property_readonly("quantity",
-                             [](const Measurement& r) { return std::string(name_of(r.quantity)); })
-      .def_property_readonly("statistic",
-                             [](const Measurement& r) { return to_string(r.statistic); })
-      .def_readwrite("samples", &Measurement::samples)
-      .def_readwrite("reason", &Measurement::reason)
+      .def_readwrite("subject", &Measurement::subject,
+                     "The measured case: \"Conv 2x3x9x9 4x3x3x3\", \"lenet\".")
+      .def_readwrite("command", &Measurement::command, "Command line that measures it again.")
+      .def_readwrite("level", &Measurement::level,
+                     "\"operator\", \"network\", \"training\", \"distributed\", ...")
+      .def_readwrite("framework", &Measurement::framework, "Framework that ran it: \"torch\".")
+      .def_readwrite("device", &Measurement::device, "Device that ran it: \"cpu\", \"cuda:0\".")
+      .def_readwrite("metric", &Measurement::metric,
+                     "Name of the measured quantity: \"time\", \"error\".")
+      .def_readwrite("unit", &Measurement::unit,
+                     "SI unit of the samples without a prefix: \"s\", \"byte\", \"1\".")
+      .def_property_readonly(
+          "quantity", [](const Measurement& r) { return std::string(name_of(r.quantity)); },
+          "Kind of number: \"time\", \"energy\", \"bytes\", \"rate\", \"accuracy\", ...")
+      .def_property_readonly(
+          "statistic", [](const Measurement& r) { return to_string(r.statistic); },
+          "Statistic that gives `value`: \"median\", \"p99\", \"mean\", ...")
+      .def_readwrite(
+          "samples", &Measurement::samples,
+          "All samples in the order of measurement, in `unit`: a copy, so assign a whole list.")
+      .def_readwrite("reason", &Measurement::reason,
+                     "Reason for another status than \"passed\", else empty.")
       .def_property_readonly(
           "conditions",
           [](const Measurement& r) {
@@ -93,10 +102,12 @@ void bind_measurement(py::module_& m) {
             return names;
           },
           "Names of the files that it used, and of its pictures.")
-      .def_property_readonly("status",
-                             [](const Measurement& r) { return std::string(name_of(r.status)); })
-      .def_property_readonly("median",
-                             [](const Measurement& r) { return summarise(r.samples).median; })
+      .def_property_readonly(
+          "status", [](const Measurement& r) { return std::string(name_of(r.status)); },
+          "\"passed\", \"failed\", \"mistrusted\", \"skipped\" or \"unsupported\".")
+      .def_property_readonly(
+          "median", [](const Measurement& r) { return summarise(r.samples).median; },
+          "Median of the samples; NaN if there are none, or one is NaN.")
       .def_property_readonly(
           "value", [](const Measurement& r) { return estimate(r).value; },
           "The value that summarises the samples, by `statistic`.")

@@ -61,7 +61,8 @@ void bind_plot(py::module_& m) {
           "point to each second), rule (through the first point), text (its label alone), key or "
           "disc (a circle whose area is `weight`).")
       .def_readonly("series", &PlotMark::series, "Index of the plot's `series` that it belongs to.")
-      .def_readonly("label", &PlotMark::label)
+      .def_readonly("label", &PlotMark::label,
+                    "Text beside the mark; below the plot, as a key, if there is no room.")
       .def_readonly("weight", &PlotMark::weight,
                     "From 0 to 1: depth of a box's colour, area of a disc.")
       .def_property_readonly(
@@ -79,10 +80,10 @@ void bind_plot(py::module_& m) {
            "Plots lines by their names; each line is a list of (x, y), and a single point is a "
            "dot. An axis is its label, its SI unit, and linear, whole (ticks at whole numbers) or "
            "logarithmic.")
-      .def_readonly("name", &Plot::name)
-      .def_readonly("title", &Plot::title)
+      .def_readonly("name", &Plot::name, "Identifier of one word: \"samples-time\".")
+      .def_readonly("title", &Plot::title, "Heading.")
       .def_readonly("series", &Plot::series, "Names for the legend, which leaves out empty ones.")
-      .def_readonly("marks", &Plot::marks)
+      .def_readonly("marks", &Plot::marks, "Shapes in the order in which they are drawn.")
       .def_property_readonly(
           "x", [](const Plot& plot) { return words_of(plot.x); }, "Label, SI unit, scale.")
       .def_property_readonly(

@@ -26,15 +26,19 @@ Format format_of(const std::string& word) {
 
 void bind_table(py::module_& m) {
   py::class_<TextTable>(m, "Table", "Words in rows and columns, which print as a table.")
-      .def_property_readonly("columns",
-                             [](const TextTable& table) {
-                               std::vector<std::string> titles;
-                               for (const auto& column : table.columns()) {
-                                 titles.push_back(column.title);
-                               }
-                               return titles;
-                             })
-      .def_property_readonly("rows", [](const TextTable& table) { return table.rows(); })
+      .def_property_readonly(
+          "columns",
+          [](const TextTable& table) {
+            std::vector<std::string> titles;
+            for (const auto& column : table.columns()) {
+              titles.push_back(column.title);
+            }
+            return titles;
+          },
+          "Titles of the columns.")
+      .def_property_readonly(
+          "rows", [](const TextTable& table) { return table.rows(); },
+          "Cells of each row, as texts.")
       .def(
           "text",
           [](const TextTable& table, const std::string& format) {

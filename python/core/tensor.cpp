@@ -186,16 +186,22 @@ void bind_tensor(py::module_& m) {
           [](const HeldTensor& t) {
             return py::typing::Tuple<std::int64_t, py::ellipsis>(py::tuple(py::cast(
                 std::vector<std::int64_t>(t.tensor.shape().begin(), t.tensor.shape().end()))));
-          })
+          },
+          "Size of each dimension; () for a scalar.")
       .def_property_readonly(
           "dtype", &numpy_dtype,
           "NumPy's type, or one of the package ml_dtypes; the name of a type that neither has.")
-      .def_property_readonly("ndim", [](const HeldTensor& t) { return t.tensor.shape().rank(); })
+      .def_property_readonly(
+          "ndim", [](const HeldTensor& t) { return t.tensor.shape().rank(); },
+          "Number of dimensions.")
       .def_property_readonly(
           "size", [](const HeldTensor& t) { return t.tensor.elements(); }, "Number of elements.")
-      .def_property_readonly("nbytes", [](const HeldTensor& t) { return t.tensor.bytes(); })
-      .def_property_readonly("device",
-                             [](const HeldTensor& t) { return to_string(t.tensor.device()); })
+      .def_property_readonly(
+          "nbytes", [](const HeldTensor& t) { return t.tensor.bytes(); },
+          "Size of the elements in bytes.")
+      .def_property_readonly(
+          "device", [](const HeldTensor& t) { return to_string(t.tensor.device()); },
+          "Device that has the memory: \"cpu\", \"cuda:0\".")
       .def_property_readonly(
           "read_only", [](const HeldTensor& t) { return t.read_only; },
           "Whether it shares memory that must not be written.")
@@ -224,7 +230,9 @@ void bind_tensor(py::module_& m) {
            "A tensor of another shape over the same memory: reshape(2, -1), reshape((2, -1)).")
       .def("astype", &as_type, py::arg("dtype"), "A copy with another element type.")
       .def("__index__", &index_of)
-      .def("item", [](const HeldTensor& t) { return Anything(to_numpy(t).attr("item")()); })
+      .def(
+          "item", [](const HeldTensor& t) { return Anything(to_numpy(t).attr("item")()); },
+          "The only element as a number. Raises ValueError if there are several.")
       .def("__float__", [](const HeldTensor& t) { return py::float_(to_numpy(t).attr("item")()); })
       .def("__int__", [](const HeldTensor& t) { return py::int_(to_numpy(t).attr("item")()); })
       .def("__bool__", [](const HeldTensor& t) { return py::bool_(to_numpy(t)); })

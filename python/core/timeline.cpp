@@ -74,7 +74,9 @@ RowDicts device_rows() {
 void bind_timeline(py::module_& m) {
   py::class_<Timeline>(m, "Timeline", "Recorded spans of one or several ranks, on one clock.")
       .def_static(
-          "read", [](const Path& path) { return read_timeline(path.string()); }, py::arg("path"))
+          "read", [](const Path& path) { return read_timeline(path.string()); }, py::arg("path"),
+          "Reads a trace that `write` or `--trace` wrote. Raises IoError; FormatError with the "
+          "position.")
       .def(
           "write",
           [](const Timeline& timeline, const Path& path) {

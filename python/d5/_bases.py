@@ -55,39 +55,81 @@ class Operator(Hooked):
     attributes: dict[str, Any] = {}
 
     def forward(self, context: OpContext) -> None:
+        """Called once per run: writes the outputs in place."""
         raise NotImplementedError
 
     def backward(self, context: GradContext) -> None:
+        """Called once per backward run: writes the input gradients for which `wants_grad` holds."""
         raise NotImplementedError
 
 
 class Event(Hooked, metaclass=abc.ABCMeta):
     """An observer. Base class of observers in Python: override the hooks of interest."""
 
-    def before_run(self, direction: str) -> None: ...
-    def after_run(self, direction: str) -> None: ...
-    def before_pass(self, direction: str) -> None: ...
-    def after_pass(self, direction: str) -> None: ...
-    def before_node(self, step: StepInfo) -> None: ...
-    def after_node(self, step: StepInfo) -> None: ...
-    def before_nested_node(self, step: StepInfo) -> None: ...
-    def after_nested_node(self, step: StepInfo) -> None: ...
-    def gradient_ready(self, parameter: Parameter, index: int) -> None: ...
-    def before_training(self, trainer: Trainer) -> None: ...
-    def after_training(self, trainer: Trainer) -> None: ...
-    def before_epoch(self, trainer: Trainer, epoch: int) -> None: ...
-    def after_epoch(self, trainer: Trainer, epoch: int) -> None: ...
-    def before_batch(self, trainer: Trainer, batch: Batch) -> None: ...
-    def after_batch(self, trainer: Trainer, batch: Batch, outputs: dict[str, Any]) -> None: ...
-    def before_test(self, trainer: Trainer) -> None: ...
-    def after_test(self, trainer: Trainer) -> None: ...
+    def before_run(self, direction: str) -> None:
+        """Called before each run; that of `inference_and_backprop` is "backward" as a whole."""
+
+    def after_run(self, direction: str) -> None:
+        """Called after each run."""
+
+    def before_pass(self, direction: str) -> None:
+        """Called before each pass of a run: one, or "forward" and then "backward"."""
+
+    def after_pass(self, direction: str) -> None:
+        """Called after each pass."""
+
+    def before_node(self, step: StepInfo) -> None:
+        """Called before each step of the plan: a node, forward or backward."""
+
+    def after_node(self, step: StepInfo) -> None:
+        """Called after each step of the plan. Work of a device may still be in progress."""
+
+    def before_nested_node(self, step: StepInfo) -> None:
+        """Called before each step of a graph within a node, such as an If, between that node's hooks."""
+
+    def after_nested_node(self, step: StepInfo) -> None:
+        """Called after each step of a graph within a node."""
+
+    def gradient_ready(self, parameter: Parameter, index: int) -> None:
+        """Called once per parameter and run, as soon as its gradient is final; `index` is its place in
+        `network.parameters`.
+        """
+
+    def before_training(self, trainer: Trainer) -> None:
+        """Called before the first batch, on every rank."""
+
+    def after_training(self, trainer: Trainer) -> None:
+        """Called after the last batch and test run."""
+
+    def before_epoch(self, trainer: Trainer, epoch: int) -> None:
+        """Called before an epoch; not again for one that is resumed in its middle."""
+
+    def after_epoch(self, trainer: Trainer, epoch: int) -> None:
+        """Called after an epoch's last batch and test run."""
+
+    def before_batch(self, trainer: Trainer, batch: Batch) -> None:
+        """Called before the step of each batch."""
+
+    def after_batch(self, trainer: Trainer, batch: Batch, outputs: dict[str, Any]) -> None:
+        """Called after the step of each batch, with the network's outputs, the loss among them."""
+
+    def before_test(self, trainer: Trainer) -> None:
+        """Called before each test run."""
+
+    def after_test(self, trainer: Trainer) -> None:
+        """Called after each test run."""
+
     def after_test_batch(self, trainer: Trainer, batch: Batch, outputs: dict[str, Any]) -> None:
         """Called after each batch of a test run. On several ranks this hook makes every rank test
         all batches instead of a part.
         """
 
-    def after_checkpoint(self, trainer: Trainer, path: str) -> None: ...
-    def before_call(self, call: CommunicationInfo) -> None: ...
+    def after_checkpoint(self, trainer: Trainer, path: str) -> None:
+        """Called after a checkpoint was written to the file `path`."""
+
+    def before_call(self, call: CommunicationInfo) -> None:
+        """Called before each call of a communicator (`Communicator.add_event`)."""
+
     def after_call(self, call: CommunicationInfo) -> None:
         """Called when a communicator's call returns (`Communicator.add_event`). A non-blocking call
         may still be in progress."""
@@ -95,8 +137,11 @@ class Event(Hooked, metaclass=abc.ABCMeta):
     def call_complete(self, call: CommunicationInfo) -> None:
         """Called when this rank learns that the call is complete."""
 
-    def before_wait(self, call: CommunicationInfo) -> None: ...
-    def after_wait(self, call: CommunicationInfo) -> None: ...
+    def before_wait(self, call: CommunicationInfo) -> None:
+        """Called before each wait for a call that `start_...` returned; `done` does not wait."""
+
+    def after_wait(self, call: CommunicationInfo) -> None:
+        """Called after each such wait."""
 
     def wants_stop(self) -> bool:
         """Called after every batch and every epoch; True ends training there. On several ranks it is
@@ -138,14 +183,21 @@ class Metric(Event):
         made.samples = []
         return made
 
-    def begin(self, repetitions: int) -> None: ...
-    def end(self) -> None: ...
-    def sample(self, seconds: float) -> None: ...
+    def begin(self, repetitions: int) -> None:
+        """Called right before a run that calls the subject `repetitions` times."""
+
+    def end(self) -> None:
+        """Called right after the run, unless the subject raised."""
+
+    def sample(self, seconds: float) -> None:
+        """Called after `end`, with the time of one call in s."""
 
     def state(self) -> dict[str, Any]:
+        """Arrays by name for a checkpoint, besides `samples`."""
         return {}
 
-    def restore(self, state: dict[str, Any]) -> None: ...
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes the result of `state` from a checkpoint; `samples` are restored already."""
 
 
 class Optimizer(Hooked, metaclass=abc.ABCMeta):
@@ -163,8 +215,11 @@ class Optimizer(Hooked, metaclass=abc.ABCMeta):
                 self.learning_rate = learning_rate
     """
 
-    def new_input(self) -> None: ...
-    def prepare_param(self, parameter: Parameter) -> None: ...
+    def new_input(self) -> None:
+        """Called once per step, before anything else."""
+
+    def prepare_param(self, parameter: Parameter) -> None:
+        """Called before the forward run, once per parameter and step; may write its value."""
 
     def update_rule(self, *arguments: Any, **keywords: Any) -> Any:
         """`update_rule(gradient, parameter, index)` is called once per parameter and step."""
@@ -183,9 +238,11 @@ class Optimizer(Hooked, metaclass=abc.ABCMeta):
         """Called after it: restores the trained parameters, bit for bit."""
 
     def state(self) -> dict[str, Any]:
+        """Arrays by name for a checkpoint: everything that is carried from step to step."""
         raise NotImplementedError
 
     def restore(self, state: dict[str, Any]) -> None:
+        """Takes the result of `state` from a checkpoint."""
         raise NotImplementedError
 
 
@@ -217,7 +274,8 @@ class ThreeStepOptimizer(Optimizer):
         made.state = {}
         return made
 
-    def new_input(self) -> None: ...
+    def new_input(self) -> None:
+        """Called once per step, before anything else."""
 
     def prepare_param(self, parameter: Parameter) -> Any:
         """Called before the forward run, once per parameter and step."""
@@ -228,6 +286,7 @@ class ThreeStepOptimizer(Optimizer):
 
     @property
     def executor(self) -> GraphExecutor:
+        """The executor that runs the training. Raises ValueError before `d5.optimizer`."""
         if self._executor is None:
             raise ValueError(
                 f"{type(self).__name__} trains nothing yet; d5.optimizer(it, executor) makes it train a network"
@@ -236,6 +295,7 @@ class ThreeStepOptimizer(Optimizer):
 
     @property
     def network(self) -> Network:
+        """The network that is trained. Raises ValueError like `executor`."""
         return self.executor.network
 
 
@@ -310,9 +370,11 @@ class StepModifier(Hooked):
         """Called after each test run, with its mean loss over all ranks."""
 
     def state(self) -> dict[str, Any]:
+        """Arrays by name for a checkpoint: everything that is carried from step to step."""
         return {}
 
-    def restore(self, state: dict[str, Any]) -> None: ...
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes the result of `state` from a checkpoint."""
 
 
 class Schedule(Hooked, metaclass=abc.ABCMeta):
@@ -327,14 +389,20 @@ class Schedule(Hooked, metaclass=abc.ABCMeta):
     observes: str = "nothing"
 
     def at(self, time: int, initial: float) -> float:
+        """Called once per step: the value at `time`, which counts from 0. `initial` is the value without
+        a schedule.
+        """
         raise NotImplementedError
 
-    def observe(self, loss: float) -> None: ...
+    def observe(self, loss: float) -> None:
+        """Called with each loss that `observes` names, averaged over all ranks."""
 
     def state(self) -> dict[str, Any]:
+        """Arrays by name for a checkpoint, of a schedule that observes losses."""
         return {}
 
-    def restore(self, state: dict[str, Any]) -> None: ...
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes the result of `state` from a checkpoint."""
 
 
 # One class per concept: C++ parts are instances of the classes from which Python parts derive.

@@ -31,6 +31,7 @@ class NodeView:
 
     @property
     def graphs(self) -> dict[str, Graph]:
+        """Graphs within the node, by attribute."""
         return self.node.graphs
 
     def __getattr__(self, name: str) -> Any:

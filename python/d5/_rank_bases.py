@@ -50,9 +50,11 @@ class GradientExchange(Hooked):
         raise NotImplementedError
 
     def state(self) -> dict[str, Any]:
+        """Arrays by name for a checkpoint: everything that is carried from step to step."""
         return {}
 
-    def restore(self, state: dict[str, Any]) -> None: ...
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes the result of `state` from a checkpoint."""
 
 
 class GradientCompressor(Hooked):
@@ -93,9 +95,11 @@ class GradientCompressor(Hooked):
         raise NotImplementedError
 
     def state(self) -> dict[str, Any]:
+        """Arrays by name for a checkpoint: everything that is carried from step to step."""
         return {}
 
-    def restore(self, state: dict[str, Any]) -> None: ...
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes the result of `state` from a checkpoint."""
 
 
 class DistributedOptimizer(Optimizer):
@@ -159,7 +163,7 @@ class DistributedOptimizer(Optimizer):
         """Called before each test run, like that of an optimizer."""
 
     def end_test(self) -> None:
-        """After it."""
+        """Called after each test run: restores the trained parameters, bit for bit."""
 
 
 DistributedOptimizer.register(BoundDistributedOptimizer)

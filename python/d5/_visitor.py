@@ -37,9 +37,11 @@ class OperatorVisitor:
     framework = ""  # name of the target for messages; by default the class's name
 
     def visit(self, node: Node) -> None:
+        """Called for each node without a method of its own. Raises Unsupported if not overridden."""
         expect_none_untranslated([node], self.framework or type(self).__name__)
 
     def walk(self, network: Network | Graph) -> None:
+        """Calls the methods for all nodes, in an executable order."""
         self.network = network
         nodes = list(nodes_within(network))
         if type(self).visit is OperatorVisitor.visit:

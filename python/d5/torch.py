@@ -190,6 +190,7 @@ class Module(nn.Module):
         self.register_load_state_dict_pre_hook(_leave_out_counts)
 
     def forward(self, *inputs: torch.Tensor, **named: torch.Tensor) -> Any:
+        """Runs the network. Raises TypeError unless each of its inputs is given exactly once."""
         given = {**dict(zip(self.input_names, inputs)), **named}
         if len(inputs) > len(self.input_names) or set(given) != set(self.input_names):
             raise TypeError(f"the module was given {sorted(given)}, expected {self.input_names}")

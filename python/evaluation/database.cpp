@@ -178,7 +178,9 @@ void bind_database(py::module_& m) {
       .def("rows", &rows_of_history,
            "A dict per record, oldest first. is_record: better than all before it in its series "
            "(one subject without its version); is_best: the last of these.")
-      .def("table", [](const History& history) { return history_table(history.entries); })
+      .def(
+          "table", [](const History& history) { return history_table(history.entries); },
+          "A row per record, as `d5 eval history` prints it.")
       .def(
           "plots", [](const History& history) { return history_plots(history.entries); },
           "A plot per metric: values over runs, a line per series.")

@@ -38,14 +38,18 @@ void bind_operator_contexts(py::module_& m) {
             const auto& shape = c->shape(input_place(c, i));
             return std::vector<std::int64_t>(shape.begin(), shape.end());
           },
-          index)
+          index,
+          "Shape of an input; -1 is a size that is known only at run time. Raises ValueError for "
+          "an index out of range, ShapeError for an input that is left out.")
       .def(
           "dtype",
           [](const LentInfer& c, std::size_t i) {
             return std::string(name_of(c->dtype(input_place(c, i))));
           },
-          index)
-      .def_property_readonly("input_count", [](const LentInfer& c) { return c->input_count(); });
+          index, "Element type of an input: \"float32\". Raises as `shape`.")
+      .def_property_readonly(
+          "input_count", [](const LentInfer& c) { return c->input_count(); },
+          "Number of the node's inputs.");
   py::class_<LentOp>(m, "OpContext",
                      "Inputs and outputs of an operator that runs forward; valid during the call.")
       .def(
@@ -53,15 +57,19 @@ void bind_operator_contexts(py::module_& m) {
           [](const LentOp& c, std::size_t i) {
             return lend(c->input(input_place(c, i)), c.lease());
           },
-          index)
+          index, "Input as a tensor to read. Raises ValueError for an index out of range.")
       .def(
           "output",
           [](const LentOp& c, std::size_t i) {
             return lend(c->output(output_place(c, i)), c.lease());
           },
-          index)
-      .def_property_readonly("input_count", [](const LentOp& c) { return c->input_count(); })
-      .def_property_readonly("output_count", [](const LentOp& c) { return c->output_count(); });
+          index, "Output as a tensor to write. Raises ValueError for an index out of range.")
+      .def_property_readonly(
+          "input_count", [](const LentOp& c) { return c->input_count(); },
+          "Number of the node's inputs.")
+      .def_property_readonly(
+          "output_count", [](const LentOp& c) { return c->output_count(); },
+          "Number of the node's outputs.");
   py::class_<LentGrad>(
       m, "GradContext",
       "Values and gradients of an operator that runs backward; valid during the call.")
@@ -70,33 +78,36 @@ void bind_operator_contexts(py::module_& m) {
           [](const LentGrad& c, std::size_t i) {
             return lend(c->input(input_place(c, i)), c.lease());
           },
-          index)
+          index, "Input of the forward run, to read. Raises ValueError for an index out of range.")
       .def(
           "output",
           [](const LentGrad& c, std::size_t i) {
             return lend(c->output(output_place(c, i)), c.lease());
           },
-          index)
-      .def_property_readonly("input_count", [](const LentGrad& c) { return c->input_count(); })
+          index, "Output of the forward run, to read. Raises ValueError for an index out of range.")
+      .def_property_readonly(
+          "input_count", [](const LentGrad& c) { return c->input_count(); },
+          "Number of the node's inputs.")
       .def(
           "wants_grad",
-          [](const LentGrad& c, std::size_t i) { return c->wants_grad(input_place(c, i)); }, index)
+          [](const LentGrad& c, std::size_t i) { return c->wants_grad(input_place(c, i)); }, index,
+          "Whether the gradient of this input must be computed.")
       .def(
           "has_grad_output",
           [](const LentGrad& c, std::size_t i) { return c->has_grad_output(output_place(c, i)); },
-          index)
+          index, "Whether a gradient reaches this output; otherwise it is zero.")
       .def(
           "grad_output",
           [](const LentGrad& c, std::size_t i) {
             return lend(c->grad_output(output_place(c, i)), c.lease());
           },
-          index)
+          index, "Gradient of an output, to read; only for one with `has_grad_output`.")
       .def(
           "grad_input",
           [](const LentGrad& c, std::size_t i) {
             return lend(c->grad_input(input_place(c, i)), c.lease());
           },
-          index);
+          index, "Gradient of an input, to write; only for one with `wants_grad`.");
 }
 
 }  // namespace d5::python

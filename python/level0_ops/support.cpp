@@ -19,7 +19,7 @@ std::vector<std::string> names_of(const std::vector<DType>& types) {
 void bind_operator_support(py::module_& m) {
   py::class_<OperatorSupport>(m, "OperatorSupport", "Support of one framework for one operator.")
       .def_readonly("name", &OperatorSupport::name, "\"Conv\", \"ai.onnx.ml.Scaler\".")
-      .def_readonly("framework", &OperatorSupport::framework)
+      .def_readonly("framework", &OperatorSupport::framework, "Name of the framework: \"torch\".")
       .def_readonly("opsets", &OperatorSupport::opsets, "\"1+\", \"1-9 11+\".")
       .def_property_readonly(
           "types", [](const OperatorSupport& s) { return names_of(s.types); },
@@ -27,7 +27,8 @@ void bind_operator_support(py::module_& m) {
       .def_property_readonly(
           "gradient_types", [](const OperatorSupport& s) { return names_of(s.gradient_types); },
           "Element types that its backward supports.")
-      .def_readonly("passed", &OperatorSupport::passed)
+      .def_readonly("passed", &OperatorSupport::passed,
+                    "Number of ONNX's test cases that the framework passed, of `cases`.")
       .def_readonly("cases", &OperatorSupport::cases,
                     "Number of ONNX's test cases that contain the operator.")
       .def("__repr__", [](const OperatorSupport& s) {

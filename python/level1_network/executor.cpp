@@ -133,17 +133,25 @@ void show_executor(const py::handle& self, Shown& shown) {
 
 void bind_step_info(py::module_& m) {
   py::class_<LentStep>(m, "StepInfo", "One step of a plan; valid during the hook that receives it.")
-      .def_property_readonly("node", [](const LentStep& s) { return onnx::Node(s->node); })
+      .def_property_readonly(
+          "node", [](const LentStep& s) { return onnx::Node(s->node); },
+          "The d5.Node that the step runs.")
       .def_property_readonly(
           "path", [](const LentStep& s) { return s->path; },
           "The node's name, after that of the node whose graph it is in: "
           "'If_0/then_branch/Conv_3'.")
       .def_property_readonly(
           "step", [](const LentStep& s) { return s->step; }, "Its position in the plan.")
-      .def_property_readonly("direction", [](const LentStep& s) { return word(s->pass); })
-      .def_property_readonly("framework",
-                             [](const LentStep& s) { return std::string(s->framework); })
-      .def_property_readonly("device", [](const LentStep& s) { return to_string(s->device); })
+      .def_property_readonly(
+          "direction", [](const LentStep& s) { return word(s->pass); },
+          "\"forward\" or \"backward\".")
+      .def_property_readonly(
+          "framework", [](const LentStep& s) { return std::string(s->framework); },
+          "Framework of the kernel; all candidates, \"torch,reference\", if shapes are known only "
+          "at run time.")
+      .def_property_readonly(
+          "device", [](const LentStep& s) { return to_string(s->device); },
+          "Device that runs the step: \"cpu\", \"cuda:0\".")
       .def_property_readonly(
           "flop", [](const LentStep& s) { return s->cost.flop; }, "FLOP of the node's forward run.")
       .def_property_readonly(
@@ -179,7 +187,8 @@ void bind_batch_in_flight(py::module_& m) {
                             "A batch between its forward and its backward run; several may be "
                             "under way at once.")
       .def_property_readonly(
-          "outputs", [](const BatchInFlight& batch) { return copy_values(batch.outputs()); })
+          "outputs", [](const BatchInFlight& batch) { return copy_values(batch.outputs()); },
+          "Copies of the forward run's outputs, by name.")
       .def(
           "backward",
           [](BatchInFlight& batch, const Values& output_gradients) {
@@ -255,7 +264,9 @@ void bind_executor(py::module_& m) {
             }
             executor.events().add(std::move(adapter));
           },
-          py::arg("event").none(false))
+          py::arg("event").none(false),
+          "Adds an observer with hooks of d5.Event, such as after_node. Raises TypeError if it "
+          "overrides none of an executor's hooks.")
       .def_property(
           "mode",
           [](const GraphExecutor& executor) { return std::string(name_of(executor.mode())); },
@@ -267,14 +278,18 @@ void bind_executor(py::module_& m) {
       .def_property_readonly(
           "network", [](GraphExecutor& executor) -> Network& { return executor.network(); },
           py::return_value_policy::reference_internal, "The network that it runs.")
-      .def_property_readonly("framework", &GraphExecutor::framework)
+      .def_property_readonly("framework", &GraphExecutor::framework,
+                             "Frameworks in the order of preference, or an executor of a "
+                             "framework's own: \"torch,reference\", \"torch:torch\".")
       .def(
           "state", [](const GraphExecutor& executor) { return copy_values(executor.state()); },
           "State needed to continue besides the network, such as positions in random streams.")
       .def(
           "restore",
           [](GraphExecutor& executor, const Values& state) { executor.restore(to_values(state)); },
-          py::arg("state"))
+          py::arg("state"),
+          "Restores the result of `state`. Raises NotFound or TypeError for that of another kind "
+          "of executor.")
       .def("__repr__", [](GraphExecutor& executor) {
         return fmt::format("<d5.GraphExecutor in {} of {}>", executor.framework(),
                            describe(executor.network()));

@@ -114,7 +114,7 @@ void bind_framework_model(py::module_& m) {
   py::class_<ModelPlan>(
       m, "ModelPlan",
       "View of a network that a framework compiles as a whole, for inputs of fixed sizes.")
-      .def_readonly("name", &ModelPlan::name)
+      .def_readonly("name", &ModelPlan::name, "Name of the network.")
       .def_readonly("nodes", &ModelPlan::nodes,
                     "A d5.PlanContext per node, in an executable order; nodes that compute only "
                     "shapes have been computed.")
@@ -128,14 +128,14 @@ void bind_framework_model(py::module_& m) {
           [](const ModelPlan& plan, const std::string& tensor) {
             return dims_of(plan.desc(tensor));
           },
-          py::arg("tensor"), "Type and shape of an input, a constant, or a node's output.")
+          py::arg("tensor"), "Shape of an input, a constant, or a node's output.")
       .def(
           "dtype",
           [](const ModelPlan& plan, const std::string& tensor) {
             return std::string(name_of(plan.desc(tensor).dtype));
           },
-          py::arg("tensor"))
-      .def_readonly("threads", &ModelPlan::threads)
+          py::arg("tensor"), "Element type of such a tensor: \"float32\".")
+      .def_readonly("threads", &ModelPlan::threads, "Number of threads that a run may use.")
       .def_readonly("loss", &ModelPlan::loss,
                     "Output whose gradients a run returns after the outputs; empty: none.")
       .def_readonly("gradients", &ModelPlan::gradients,

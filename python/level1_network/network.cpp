@@ -102,8 +102,9 @@ void bind_transforms(py::module_& m) {
   py::class_<AppliedTransform>(m, "AppliedTransform", "The effect of a transform on a network.")
       .def_readonly("transform", &AppliedTransform::transform,
                     "Name and settings of the transform.")
-      .def_readonly("nodes_before", &AppliedTransform::nodes_before)
-      .def_readonly("nodes_after", &AppliedTransform::nodes_after)
+      .def_readonly("nodes_before", &AppliedTransform::nodes_before,
+                    "Number of nodes before the transform.")
+      .def_readonly("nodes_after", &AppliedTransform::nodes_after, "Number of nodes after it.")
       .def_property_readonly(
           "what", [](const AppliedTransform& a) { return a.report.what; },
           "What was changed, in words; empty if nothing was.")
@@ -122,7 +123,7 @@ void bind_transforms(py::module_& m) {
 void bind_network(py::module_& m) {
   bind_transforms(m);
   py::class_<Parameter>(m, "Parameter", "A trainable tensor; value and gradient are shared memory.")
-      .def_readonly("name", &Parameter::name)
+      .def_readonly("name", &Parameter::name, "Name of the tensor.")
       .def_property(
           "value", [](const Parameter& p) { return p.value; },
           [](Parameter& p, const Anything& value) { write(p.value, value); },
@@ -157,19 +158,25 @@ void bind_network(py::module_& m) {
           py::arg("name"), py::arg("dtype"), py::arg("shape"),
           "Adds an input. `dtype`: text, or NumPy's or torch's type. `shape`: numbers, names of "
           "symbolic dimensions, or None.")
-      .def("add_output", &Network::add_output, py::arg("name"))
+      .def("add_output", &Network::add_output, py::arg("name"),
+           "Makes a tensor of the network an output. Raises NotFound for an unknown tensor, "
+           "ValueError for one that is an output already.")
       .def(
           "add_parameter",
           [](Network& n, const std::string& name, const Anything& value) {
             n.add_parameter(name, to_writable_tensor(value));
           },
-          py::arg("name"), py::arg("value"))
+          py::arg("name"), py::arg("value"),
+          "Adds a trainable tensor with its initial value. Raises ValueError for a name that is "
+          "taken, TypeError for a type that cannot be trained.")
       .def(
           "add_constant",
           [](Network& n, const std::string& name, const Anything& value) {
             n.add_constant(name, to_writable_tensor(value));
           },
-          py::arg("name"), py::arg("value"))
+          py::arg("name"), py::arg("value"),
+          "Adds a tensor that is not trained, such as axes or running statistics. Raises "
+          "ValueError for a name that is taken.")
       .def(
           "add_node",
           [](Network& n, const std::string& op_type, std::vector<std::string> inputs,
@@ -186,7 +193,9 @@ void bind_network(py::module_& m) {
           py::arg("op_type"), py::arg("inputs"), py::arg("outputs"), py::kw_only(),
           py::arg("name") = "", py::arg("domain") = "",
           "Adds a node; further keywords are its attributes.")
-      .def("remove_node", &Network::remove_node, py::arg("name"))
+      .def("remove_node", &Network::remove_node, py::arg("name"),
+           "Removes a node and the tensors that it writes. Raises NotFound for an unknown name, "
+           "ValueError while another node reads its outputs.")
       .def(
           "replace_node",
           [](Network& n, const std::string& replaced, const std::string& op_type,
@@ -211,10 +220,12 @@ void bind_network(py::module_& m) {
           "Inserts a node between `tensor` and all of its readers.")
       .def("redirect", &Network::redirect, py::arg("tensors"),
            "Makes the readers of each key read the tensor that is its value.")
-      .def("rename", &Network::rename, py::arg("tensor"), py::arg("name"))
+      .def("rename", &Network::rename, py::arg("tensor"), py::arg("name"),
+           "Renames a tensor everywhere. Raises NotFound for an unknown tensor, ValueError for a "
+           "name that is taken.")
       .def("apply", &apply, py::arg("transform"),
            "Transforms the network in place: network.apply(\"half-precision\", type=\"bfloat16\").")
-      .def_property_readonly("name", &Network::name)
+      .def_property_readonly("name", &Network::name, "Name of the network.")
       .def_property_readonly(
           "nodes", [](const Network& n) { return NetworkNodes{n}; },
           "A view of the nodes, by index or name.")
@@ -240,8 +251,10 @@ void bind_network(py::module_& m) {
       .def("summarise", &summary_of, py::arg("batch") = 1,
            "FLOP, bytes, parameters and shapes of each node, layer and operator, computed without "
            "a run: network.summarise(batch=64, T=35).")
-      .def_property_readonly("input_names", &Network::input_names)
-      .def_property_readonly("output_names", &Network::output_names)
+      .def_property_readonly("input_names", &Network::input_names,
+                             "Names of the inputs in order, without parameters and constants.")
+      .def_property_readonly("output_names", &Network::output_names,
+                             "Names of the outputs in order.")
       .def_property_readonly(
           "parameters", [](const Network& n) { return NetworkParameters{n}; },
           "A view of them, by index or name, in the order in which backpropagation finishes their "

@@ -27,9 +27,9 @@ std::optional<std::pair<double, double>> interval_of(const Comparison& compariso
 void bind_selection_parts(py::module_& m) {
   using Node = Selection::Node;
   py::class_<Node>(m, "SelectedNode", "Framework in which \"auto\" runs a node, and the runner-up.")
-      .def_readonly("name", &Node::name)
-      .def_readonly("op_type", &Node::op_type)
-      .def_readonly("framework", &Node::framework)
+      .def_readonly("name", &Node::name, "Name of the node.")
+      .def_readonly("op_type", &Node::op_type, "Operator of the node: \"Conv\".")
+      .def_readonly("framework", &Node::framework, "Framework in which the node runs.")
       .def_readonly("seconds", &Node::seconds,
                     "Median time within runs of the whole network; 0: not measured.")
       .def_readonly("runner_up", &Node::runner_up,
@@ -47,12 +47,15 @@ void bind_selection_parts(py::module_& m) {
   py::class_<Way>(
       m, "SelectedWay",
       "A way to run the whole network: \"mixture\", a framework, or an executor of its own.")
-      .def_readonly("name", &Way::name)
+      .def_readonly("name", &Way::name,
+                    "Word for the way: \"mixture\", \"torch\", \"torch:torch\", \"fused\".")
       .def_readonly("seconds", &Way::seconds, "Median time.")
       .def_property_readonly(
           "ratio", [](const Way& w) { return ratio_of(w.ratio); },
           "Its time over the chosen one's, or None.")
-      .def_property_readonly("interval", [](const Way& w) { return interval_of(w.ratio); })
+      .def_property_readonly(
+          "interval", [](const Way& w) { return interval_of(w.ratio); },
+          "95% interval of `ratio`, or None; NaN with too few samples.")
       .def("__repr__", [](const Way& w) {
         return fmt::format("<d5.SelectedWay {}: {:g} s>", printable(w.name), w.seconds);
       });
@@ -65,7 +68,8 @@ void bind_framework_selection(py::module_& m) {
   py::class_<Selection>(m, "FrameworkSelection", "The choice of \"auto\", and its confidence.")
       .def_readonly("chosen", &Selection::chosen, "Name of the chosen way; empty without \"auto\".")
       .def_readonly("ways", &Selection::ways, "Ways, the fastest first.")
-      .def_readonly("nodes", &Selection::nodes)
+      .def_readonly("nodes", &Selection::nodes,
+                    "A d5.SelectedNode for each node of the plan that d5 runs.")
       .def_property_readonly(
           "refusals",
           [](const Selection& s) {
@@ -74,13 +78,14 @@ void bind_framework_selection(py::module_& m) {
             return pairs;
           },
           "Candidates that failed, or gave other results, each with the reason.")
-      .def_readonly("notes", &Selection::notes)
+      .def_readonly("notes", &Selection::notes, "Problems with reading or writing a stored choice.")
       .def_readonly("reorders", &Selection::reorders,
                     "Reorders and copies between the nodes of a run.")
       .def_readonly("draws", &Selection::draws,
                     "Number of inputs on which candidates were checked: the given input, and three "
                     "random ones like it if it is random.")
-      .def_readonly("measuring_seconds", &Selection::measuring_seconds)
+      .def_readonly("measuring_seconds", &Selection::measuring_seconds,
+                    "Time spent on measuring; 0 if the choice was stored.")
       .def_readonly("kept", &Selection::kept, "Whether it is a stored choice of an earlier run.")
       .def("__str__",
            [](const Selection& s) {

@@ -28,15 +28,19 @@ Anything sizes_of(const ValueDesc& desc) {
 
 void bind_part(py::module_& m) {
   py::class_<Part>(m, "SummaryPart", "A node, a layer, an operator, or the whole network.")
-      .def_readonly("name", &Part::name)
+      .def_readonly(
+          "name", &Part::name,
+          "Name of the node (or of its first output), the layer, the operator or the network.")
       .def_readonly("op_type", &Part::op_type, "Operator of a node.")
-      .def_readonly("nodes", &Part::nodes)
+      .def_readonly("nodes", &Part::nodes, "Number of nodes in it.")
       .def_readonly("outputs", &Part::outputs,
                     "Names of output tensors; for several nodes, the last one's.")
       .def_readonly("parameters", &Part::parameters,
                     "Number of parameter elements, each counted at its first reader.")
-      .def_readonly("parameter_bytes", &Part::parameter_bytes)
-      .def_property_readonly("flop", [](const Part& p) { return p.cost.flop; })
+      .def_readonly("parameter_bytes", &Part::parameter_bytes, "Size of these elements in bytes.")
+      .def_property_readonly(
+          "flop", [](const Part& p) { return p.cost.flop; },
+          "FLOP of a forward run; that of `incomplete` nodes is missing, in whole or in part.")
       .def_property_readonly(
           "bytes", [](const Part& p) { return p.cost.bytes_read + p.cost.bytes_written; },
           "Bytes of every input and every output, each counted once.")
@@ -92,11 +96,13 @@ void bind_network_summary(py::module_& m) {
   bind_part(m);
   using Tensor = NetworkSummary::Tensor;
   py::class_<Tensor>(m, "TensorInfo", "Known facts about a tensor of a network.")
-      .def_property_readonly("dtype",
-                             [](const Tensor& t) {
-                               const bool declared = t.type.kind == ValueKind::tensor;
-                               return name_of(declared ? t.type.dtype : t.desc.tensor.dtype);
-                             })
+      .def_property_readonly(
+          "dtype",
+          [](const Tensor& t) {
+            const bool declared = t.type.kind == ValueKind::tensor;
+            return name_of(declared ? t.type.dtype : t.desc.tensor.dtype);
+          },
+          "Element type: \"float32\".")
       .def_property_readonly(
           "shape",
           [](const Tensor& t) {
@@ -114,14 +120,16 @@ void bind_network_summary(py::module_& m) {
                                                      : onnx::to_string(t.type));
       });
   py::class_<NetworkSummary>(m, "NetworkSummary", "Structure and cost of a network's forward run.")
-      .def_readonly("nodes", &NetworkSummary::nodes)
+      .def_readonly("nodes", &NetworkSummary::nodes,
+                    "A d5.SummaryPart per node, in the order of the graph.")
       .def_property_readonly(
           "layers", [](const NetworkSummary& s) { return parts_of(s, SummaryBy::layer); },
           "By the layers in the nodes' names: stage1.block2.")
       .def_property_readonly(
           "operators",
-          [](const NetworkSummary& s) { return parts_of(s, SummaryBy::operator_type); })
-      .def_readonly("total", &NetworkSummary::total)
+          [](const NetworkSummary& s) { return parts_of(s, SummaryBy::operator_type); },
+          "A d5.SummaryPart per operator, in the order of their first nodes.")
+      .def_readonly("total", &NetworkSummary::total, "The sums over all nodes.")
       .def_readonly("tensors", &NetworkSummary::tensors, "All tensors but constants, by name.")
       .def("__str__",
            [](const NetworkSummary& s) {

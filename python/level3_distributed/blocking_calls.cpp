@@ -120,12 +120,13 @@ void bind_blocking_calls(CommunicatorClass& communicator) {
           [](Communicator& ranks, ReadTensor tensor, int to, int tag) {
             ranks.send(tensor.tensor, to, tag);
           },
-          py::arg("tensor"), py::arg("to"), py::arg("tag") = 0, released)
+          py::arg("tensor"), py::arg("to"), py::arg("tag") = 0, released,
+          "Sends the tensor to rank `to`, which receives it with the same `tag`.")
       .def("receive", &run_receive, py::arg("tensor"), py::arg("source"), py::arg("tag") = 0,
            released,
            "Returns the sender, and the number of elements; receives from any rank if `source` is "
            "-1.")
-      .def("barrier", &Communicator::barrier, released);
+      .def("barrier", &Communicator::barrier, released, "Waits until all ranks have called it.");
 }
 
 }  // namespace d5::python

@@ -88,17 +88,23 @@ void bind_communication_events(py::module_& m, CommunicatorClass& communicator) 
   py::class_<CallFacts>(m, "CommunicationInfo", "One call of a communicator.")
       .def_readonly("call", &CallFacts::call, "\"all_reduce\", \"send\", ...")
       .def_readonly("group", &CallFacts::group, "The communicator's name.")
-      .def_readonly("label", &CallFacts::label)
+      .def_readonly("label", &CallFacts::label,
+                    "Label of the call's options (Communicator.with_options); \"\" without one.")
       .def_property_readonly(
           "id", [](const CallFacts& f) { return f.info.id; },
           "Number of the call, in the order of calls.")
-      .def_property_readonly("rank", [](const CallFacts& f) { return f.info.rank; })
+      .def_property_readonly(
+          "rank", [](const CallFacts& f) { return f.info.rank; },
+          "This rank in the outermost communicator.")
       .def_property_readonly(
           "peer", [](const CallFacts& f) { return f.info.peer; },
           "The root, or the partner; -1 if there is none.")
-      .def_property_readonly("bytes_sent", [](const CallFacts& f) { return f.info.bytes_sent; })
-      .def_property_readonly("bytes_received",
-                             [](const CallFacts& f) { return f.info.bytes_received; })
+      .def_property_readonly(
+          "bytes_sent", [](const CallFacts& f) { return f.info.bytes_sent; },
+          "Bytes that this rank sends.")
+      .def_property_readonly(
+          "bytes_received", [](const CallFacts& f) { return f.info.bytes_received; },
+          "Bytes that this rank receives.")
       .def_property_readonly(
           "seconds",
           [](const CallFacts& f) {
@@ -113,7 +119,8 @@ void bind_communication_events(py::module_& m, CommunicatorClass& communicator) 
       .def("add_event", &add_communication_event, py::arg("event").none(false),
            "Adds an observer with hooks of d5.Event, such as before_call, for its calls and those "
            "of its groups.")
-      .def("remove_event", &remove_communication_event, py::arg("event").none(false));
+      .def("remove_event", &remove_communication_event, py::arg("event").none(false),
+           "Removes an observer, by identity; an unknown one changes nothing.");
 }
 
 }  // namespace d5::python

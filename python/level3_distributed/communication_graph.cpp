@@ -47,7 +47,9 @@ void bind_groups(py::module_& m) {
 void bind_partitions(py::module_& m) {
   py::class_<NetworkPart>(m, "NetworkPart",
                           "One of the networks that together compute what the whole one computes.")
-      .def_property_readonly("network", [](const NetworkPart& part) { return part.network; })
+      .def_property_readonly(
+          "network", [](const NetworkPart& part) { return part.network; },
+          "The part as a d5.Network of its own.")
       .def_property_readonly(
           "receives",
           [](const NetworkPart& part) {
@@ -77,7 +79,8 @@ void bind_pipelines(py::module_& m) {
   py::class_<PipelineTrial>(
       m, "PipelineTrial",
       "Trial of a schedule whose tasks take one unit of time, and messages none.")
-      .def_readonly("time", &PipelineTrial::time)
+      .def_readonly("time", &PipelineTrial::time,
+                    "Time until the last task ends, in units of one task.")
       .def_readonly("bubble", &PipelineTrial::bubble, "Share of the time in which a stage waits.")
       .def_readonly("most_in_flight", &PipelineTrial::most_in_flight,
                     "Per stage: micro-batches that ran forward and not yet backward.");
@@ -99,13 +102,16 @@ void bind_pipelines(py::module_& m) {
                                                     pipeline_schedules().at(schedule).make());
            }),
            py::arg("part"), py::arg("loss"), py::arg("ranks").none(false), py::kw_only(),
-           py::arg("schedule") = "1f1b")
+           py::arg("schedule") = "1f1b",
+           "Takes a part of d5.partition and the output `loss` of one of the stages. `schedule` is "
+           "one of pipeline_schedules(). Raises NotFound if no stage has the loss.")
       .def("run", &run, py::arg("micro_batches"),
            "Runs all micro-batches forward and backward, and leaves the gradients of their mean "
            "loss in `network`. Returns the mean loss at the stage that computes it. A collective.")
       .def_property_readonly(
           "network", [](PipelineStage& stage) -> Network& { return stage.network(); },
-          py::return_value_policy::reference_internal);
+          py::return_value_policy::reference_internal,
+          "This stage's network, with its parameters and their gradients.");
 }
 
 }  // namespace

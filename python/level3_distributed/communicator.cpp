@@ -56,8 +56,9 @@ void bind_level3_distributed(py::module_& m) {
           "of", &communicator_of_python, py::arg("comm"),
           "Wraps the ranks of a communicator of mpi4py (or the address of an MPI_Comm), with "
           "separate messages. A collective of its ranks; the other side still owns MPI.")
-      .def_property_readonly("rank", &Communicator::rank)
-      .def_property_readonly("size", &Communicator::size)
+      .def_property_readonly("rank", &Communicator::rank,
+                             "Number of this process in the group, from 0.")
+      .def_property_readonly("size", &Communicator::size, "Number of ranks in the group.")
       .def(
           "mpi4py",
           [](const py::object& self) {

@@ -72,7 +72,9 @@ void bind_memory_window(py::module_& m) {
           [](MemoryWindow& window, ReadTensor data, int target, std::size_t offset) {
             window.put(data.tensor, target, offset);
           },
-          py::arg("data"), py::arg("target"), py::arg("offset") = 0, released)
+          py::arg("data"), py::arg("target"), py::arg("offset") = 0, released,
+          "Writes `data` to the target's memory. Another rank sees it after `flush` and a message, "
+          "or under the same lock.")
       .def(
           "get",
           [](MemoryWindow& window, Tensor data, int target, std::size_t offset) {
@@ -94,7 +96,9 @@ void bind_memory_window(py::module_& m) {
       .def("fetch_and_add", &MemoryWindow::fetch_and_add, py::arg("target"), py::arg("offset"),
            py::arg("value"), released, "Adds to an int64. Returns its former value.")
       .def("compare_and_swap", &MemoryWindow::compare_and_swap, py::arg("target"),
-           py::arg("offset"), py::arg("expected"), py::arg("desired"), released)
+           py::arg("offset"), py::arg("expected"), py::arg("desired"), released,
+           "Replaces an int64 by `desired` if it equals `expected`, atomically. Returns its former "
+           "value.")
       .def(
           "lock",
           [](const Window& window, int target, bool shared) {
@@ -105,7 +109,7 @@ void bind_memory_window(py::module_& m) {
           "Context in which no other rank holds the target's part, or only others that share it.")
       .def("flush", &MemoryWindow::flush, py::arg("target"), released,
            "Completes this rank's writes to the target's part.")
-      .def("bytes", &MemoryWindow::bytes, py::arg("rank"))
+      .def("bytes", &MemoryWindow::bytes, py::arg("rank"), "Size of a rank's part in bytes.")
       .def_property_readonly("local", &MemoryWindow::local, "This rank's part, as bytes.");
 }
 

@@ -99,7 +99,8 @@ void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
   py::class_<StartedCall>(m, "StartedCall",
                           "A call in progress: its tensors belong to d5 until it is done. All "
                           "ranks start calls in one order, like blocking calls.")
-      .def("wait", &StartedCall::wait, released)
+      .def("wait", &StartedCall::wait, released,
+           "Waits until it is complete. Raises CommunicationError if a rank has failed.")
       .def("done", &StartedCall::done, released, "Whether it is complete; asking advances it.")
       .def("wait_for", &StartedCall::wait_for, py::arg("seconds"), released,
            "Waits at most that long. Returns whether it is complete.")
@@ -116,7 +117,8 @@ void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
   communicator
       .def("start_all_reduce", &start_all_reduce, py::arg("tensor"), py::arg("reduction") = "sum",
            released, "Reduces in place; `reduction`: sum, maximum or minimum.")
-      .def("start_broadcast", &start_broadcast, py::arg("tensor"), py::arg("root") = 0, released)
+      .def("start_broadcast", &start_broadcast, py::arg("tensor"), py::arg("root") = 0, released,
+           "Overwrites the tensor with that of rank `root`.")
       .def("start_all_gather", &start_all_gather, py::arg("mine"), py::arg("all"),
            py::arg("counts") = equal, released,
            "Gathers every rank's `mine` into `all`; `counts` are the numbers of elements of each, "
@@ -130,10 +132,12 @@ void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
       .def("start_scatter", &start_scatter, py::arg("all"), py::arg("mine"), py::arg("root") = 0,
            released, "`all` is None elsewhere than on `root`.")
       .def("start_all_to_all", &start_all_to_all, py::arg("to_each"), py::arg("from_each"),
-           py::arg("to_counts") = equal, py::arg("from_counts") = equal, released)
-      .def("start_barrier", &start_barrier, released)
+           py::arg("to_counts") = equal, py::arg("from_counts") = equal, released,
+           "Sends a part of `to_each` to each rank, and receives one from each into `from_each`; "
+           "counts are numbers of elements, if they differ.")
+      .def("start_barrier", &start_barrier, released, "Completes when all ranks have called it.")
       .def("start_send", &start_send, py::arg("tensor"), py::arg("to"), py::arg("tag") = 0,
-           released)
+           released, "Sends the tensor to rank `to`, which receives it with the same `tag`.")
       .def("start_receive", &start_receive, py::arg("tensor"), py::arg("source"),
            py::arg("tag") = 0, released, "Receives from any rank if `source` is -1.")
       .def(

@@ -39,7 +39,8 @@ void register_partition(py::module_& m) {
   py::classh<Partition, PythonPartition> partition(m, "Partition", kPartitionHelp);
   partition.def(py::init<>())
       .def("cut", &Partition::cut, py::arg("network"), py::arg("parts"),
-           py::call_guard<py::gil_scoped_release>());
+           py::call_guard<py::gil_scoped_release>(),
+           "Cuts the network. Returns a d5.NetworkPart per part.");
   let_derive(partition);
   add_part_kind<Partition>(partitions(), "Partition");
   m.def(

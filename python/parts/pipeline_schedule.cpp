@@ -66,7 +66,9 @@ void register_pipeline_schedule(py::module_& m) {
   py::classh<PipelineSchedule, PythonPipelineSchedule> schedule(m, "PipelineSchedule",
                                                                 kPipelineScheduleHelp);
   schedule.def(py::init<>())
-      .def("tasks", &tasks_of, py::arg("stage"), py::arg("stages"), py::arg("micro_batches"));
+      .def("tasks", &tasks_of, py::arg("stage"), py::arg("stages"), py::arg("micro_batches"),
+           "Tasks of one stage in the order in which it runs them: [(\"forward\", 0), "
+           "(\"backward\", 0)].");
   let_derive(schedule);
   add_part_kind<PipelineSchedule>(pipeline_schedules(), "PipelineSchedule");
   bind_by_name<PipelineSchedule>(m, pipeline_schedules(), "pipeline_schedule",

@@ -37,13 +37,16 @@ void register_topology(py::module_& m) {
       m, "MixingMatrix",
       "Mixing matrix W of decentralized training: rank i weights the values of rank j by W[i][j]. "
       "Symmetric, rows sum to 1, nonnegative, connected.")
-      .def(py::init(&matrix_of), py::arg("rows"))
+      .def(py::init(&matrix_of), py::arg("rows"),
+           "Takes W as a list of R rows of R weights for R ranks. Raises ShapeError for other "
+           "shapes, ValueError with the row, or the ranks, that break a rule.")
       .def_static("metropolis", &MixingMatrix::metropolis, py::arg("ranks"), py::arg("edges"),
                   "Metropolis weights of an undirected graph: W[i][j] = 1 / (1 + the larger degree "
                   "of i and j).")
       .def("lazy", &MixingMatrix::lazy, "(I + W) / 2.")
-      .def("neighbors", &MixingMatrix::neighbors, py::arg("rank"))
-      .def_property_readonly("rows", &rows_of)
+      .def("neighbors", &MixingMatrix::neighbors, py::arg("rank"),
+           "The other ranks with a weight in row `rank`, ascending.")
+      .def_property_readonly("rows", &rows_of, "W as a list of rows.")
       .def_property_readonly("second_eigenvalue", &MixingMatrix::second_eigenvalue,
                              "Factor by which each mixing reduces disagreement.");
   const auto make = [](const PythonEntry& entry, int ranks, const PythonOptions& own) {

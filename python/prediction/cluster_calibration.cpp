@@ -71,7 +71,8 @@ void bind_cluster_calibration(py::module_& m) {
   const CalibrationOptions usual;
   py::class_<ClusterCalibration>(m, "ClusterCalibration",
                                  "A cluster description that was fitted to messages between ranks.")
-      .def_readonly("cluster", &ClusterCalibration::cluster)
+      .def_readonly("cluster", &ClusterCalibration::cluster,
+                    "The fitted d5.ClusterDescription, for d5.predict.")
       .def_property_readonly(
           "network",
           [](const ClusterCalibration& calibration) {
@@ -86,8 +87,10 @@ void bind_cluster_calibration(py::module_& m) {
           "spread",
           [](const ClusterCalibration& calibration) { return calibration.cluster.spread.value; },
           "Relative error of messages; above 0.5 something else ran at the same time.")
-      .def("table",
-           [](const ClusterCalibration& calibration) { return calibration_table(calibration); })
+      .def(
+          "table",
+          [](const ClusterCalibration& calibration) { return calibration_table(calibration); },
+          "A row per held-out measurement, measured beside predicted.")
       .def(py::pickle(&calibration_state, &calibration_of_state))
       .def("__repr__", [](const ClusterCalibration& calibration) {
         return fmt::format("<d5.ClusterCalibration {}>", printable(calibration.cluster.name));

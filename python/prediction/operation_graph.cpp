@@ -62,12 +62,18 @@ void bind_operation_graph(py::module_& m) {
       .def("add", &add, py::arg("name"), py::arg("kind"), py::arg("seconds"),
            py::arg("after") = std::vector<Id>{}, py::kw_only(), py::arg("lane") = "compute",
            py::arg("rank") = 0, py::arg("priority") = 0, "Adds an operation. Returns its id.")
-      .def("retime", &OperationGraph::retime, py::arg("id"), py::arg("seconds"))
-      .def("remove", &OperationGraph::remove, py::arg("id"))
+      .def("retime", &OperationGraph::retime, py::arg("id"), py::arg("seconds"),
+           "Sets the time of an operation. Raises ValueError for an unknown id, and for a time "
+           "that is negative or NaN.")
+      .def("remove", &OperationGraph::remove, py::arg("id"),
+           "Removes an operation; what waited for it waits for its predecessors.")
       .def("__len__", &OperationGraph::size)
       .def_property_readonly("operations", &operations_of,
                              "Operations by id: name, kind, rank, lane and seconds.")
-      .def("schedule", [](const OperationGraph& graph) { return schedule(graph); })
+      .def(
+          "schedule", [](const OperationGraph& graph) { return schedule(graph); },
+          "Schedules every operation on its lane, each as soon as its predecessors have ended and "
+          "the lane is free.")
       .def(
           "critical_path",
           [](const OperationGraph& graph) {

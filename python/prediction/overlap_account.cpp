@@ -30,7 +30,7 @@ void bind_overlap_account(py::module_& m) {
       .def_readonly("overlap", &StepAccount::overlap, "Computation and communication at once.")
       .def_readonly("communication", &StepAccount::communication, "Waiting for a call.")
       .def_readonly("idle", &StepAccount::idle, "Neither: before the computation began.")
-      .def_property_readonly("step", &StepAccount::step)
+      .def_property_readonly("step", &StepAccount::step, "Time of the whole step.")
       .def("buckets", &buckets_of_step,
            "A dict per call: label, time of the request, begin and end, and how long the computing "
            "thread waited for it (exposed_ns).")
@@ -48,12 +48,16 @@ void bind_overlap_account(py::module_& m) {
       "    trainer.run()\n"
       "    print(d5.account_table(recorder.steps))")
       .def(py::init<>())
-      .def("begin_step", &OverlapRecorder::begin_step)
-      .def("begin_compute", &OverlapRecorder::begin_compute)
-      .def("end_step", &OverlapRecorder::end_step)
-      .def_property_readonly("steps",
-                             [](const OverlapRecorder& recorder) { return recorder.steps(); })
-      .def("clear", &OverlapRecorder::clear);
+      .def("begin_step", &OverlapRecorder::begin_step,
+           "Marks the begin of a step, which is the end of the previous one.")
+      .def("begin_compute", &OverlapRecorder::begin_compute,
+           "Marks the begin of the step's computation.")
+      .def("end_step", &OverlapRecorder::end_step,
+           "Marks the end of the step, and adds its d5.StepAccount to `steps`.")
+      .def_property_readonly(
+          "steps", [](const OverlapRecorder& recorder) { return recorder.steps(); },
+          "A d5.StepAccount per step that has ended.")
+      .def("clear", &OverlapRecorder::clear, "Removes all accounts.");
   m.def("account_table", &account_table, py::arg("steps"), "Means over steps, as a row.");
 }
 

@@ -65,14 +65,19 @@ void bind_clusters(py::module_& m) {
            py::arg("name"), py::arg("latency"), py::arg("bandwidth"), py::kw_only(),
            py::arg("hosts") = 1'000'000, py::arg("source") = "given",
            "Latency in s, bandwidth of a host's port in bytes/s.")
-      .def_readonly("name", &ClusterDescription::name)
-      .def_readonly("summary", &ClusterDescription::summary)
-      .def_property_readonly("latency",
-                             [](const ClusterDescription& one) { return one.latency.value; })
-      .def_property_readonly("bandwidth",
-                             [](const ClusterDescription& one) { return one.bandwidth.value; })
-      .def_property_readonly("most_ranks", &ClusterDescription::most_ranks)
-      .def("yaml", [](const ClusterDescription& one) { return to_yaml(one); })
+      .def_readonly("name", &ClusterDescription::name, "Name of the cluster: \"ethernet-10g\".")
+      .def_readonly("summary", &ClusterDescription::summary, "Line that describes it.")
+      .def_property_readonly(
+          "latency", [](const ClusterDescription& one) { return one.latency.value; },
+          "Latency of a message's first byte from host to host, in s.")
+      .def_property_readonly(
+          "bandwidth", [](const ClusterDescription& one) { return one.bandwidth.value; },
+          "Bandwidth of a host's port in one direction, in bytes/s.")
+      .def_property_readonly("most_ranks", &ClusterDescription::most_ranks,
+                             "Number of ranks that the cluster has room for.")
+      .def(
+          "yaml", [](const ClusterDescription& one) { return to_yaml(one); },
+          "The description as a file's text, with the source of each figure.")
       .def(py::pickle([](const ClusterDescription& one) { return to_yaml(one); },
                       [](const std::string& yaml) {
                         return parse_cluster_description(yaml, "a pickled cluster");
@@ -111,13 +116,16 @@ void bind_scaling_prediction(py::module_& m) {
   bind_clusters(m);
   py::class_<PredictedPoint>(m, "PredictedPoint",
                              "Prediction for one number of ranks. Units: s, bytes.")
-      .def_readonly("ranks", &PredictedPoint::ranks)
+      .def_readonly("ranks", &PredictedPoint::ranks, "Number of ranks.")
       .def_readonly("batch", &PredictedPoint::batch, "Batch size of a rank.")
-      .def_readonly("step", &PredictedPoint::step)
-      .def_property_readonly("step_interval",
-                             [](const PredictedPoint& point) {
-                               return std::pair(point.step_interval.low, point.step_interval.high);
-                             })
+      .def_readonly("step", &PredictedPoint::step, "Step time.")
+      .def_property_readonly(
+          "step_interval",
+          [](const PredictedPoint& point) {
+            return std::pair(point.step_interval.low, point.step_interval.high);
+          },
+          "Interval of `step`, from the variation of the profile's steps and of the cluster's "
+          "messages.")
       .def_readonly("baseline", &PredictedPoint::baseline,
                     "Step time by closed formulas; NaN: there are none.")
       .def_readonly("throughput", &PredictedPoint::throughput, "Samples per second of all ranks.")
@@ -125,16 +133,22 @@ void bind_scaling_prediction(py::module_& m) {
                     "Throughput per rank relative to one rank's; NaN: unknown.")
       .def_readonly("alone", &PredictedPoint::alone,
                     "Samples per second of one rank of the profile; NaN: outside its batches.")
-      .def_readonly("alpha", &PredictedPoint::alpha)
-      .def_readonly("exposed", &PredictedPoint::exposed)
-      .def_readonly("bytes", &PredictedPoint::bytes)
-      .def_readonly("bound_by", &PredictedPoint::bound_by)
+      .def_readonly("alpha", &PredictedPoint::alpha,
+                    "Time from the first forward to the end of the last backward, over that to the "
+                    "end of the last exchange; 1: the exchange is hidden.")
+      .def_readonly("exposed", &PredictedPoint::exposed,
+                    "Time of a step in which a rank only communicates.")
+      .def_readonly("bytes", &PredictedPoint::bytes, "Bytes that rank 0 sends in a step.")
+      .def_readonly(
+          "bound_by", &PredictedPoint::bound_by,
+          "Bottleneck: \"computing\", \"bandwidth\" or \"latency\"; \"\" if it was not looked for.")
       .def_readonly("measured", &PredictedPoint::measured,
                     "Measured steps on that many real ranks; empty: not measured.")
-      .def_readonly("mistrusted", &PredictedPoint::mistrusted);
+      .def_readonly("mistrusted", &PredictedPoint::mistrusted,
+                    "Reason to mistrust the point; \"\": trusted.");
   py::class_<PredictedCurve>(m, "PredictedCurve", "A scaling curve.")
-      .def_readonly("model", &PredictedCurve::model)
-      .def_readonly("cluster", &PredictedCurve::cluster)
+      .def_readonly("model", &PredictedCurve::model, "Model that was profiled.")
+      .def_readonly("cluster", &PredictedCurve::cluster, "Name of the cluster.")
       .def_property_readonly(
           "network",
           [](const PredictedCurve& curve) {
@@ -142,12 +156,20 @@ void bind_scaling_prediction(py::module_& m) {
             return curve.cluster;
           },
           "Former name of `cluster`.")
-      .def_readonly("strategy", &PredictedCurve::strategy)
-      .def_readonly("points", &PredictedCurve::points)
-      .def("table", [](const PredictedCurve& curve) { return prediction_table({curve}); })
-      .def("plot", [](const PredictedCurve& curve) { return prediction_plot({curve}); })
-      .def("measurements",
-           [](const PredictedCurve& curve) { return Measurements(prediction_records({curve})); })
+      .def_readonly("strategy", &PredictedCurve::strategy,
+                    "Strategies that were applied, with commas between; \"\": none.")
+      .def_readonly("points", &PredictedCurve::points, "A d5.PredictedPoint per number of ranks.")
+      .def(
+          "table", [](const PredictedCurve& curve) { return prediction_table({curve}); },
+          "A row per number of ranks.")
+      .def(
+          "plot", [](const PredictedCurve& curve) { return prediction_plot({curve}); },
+          "Plot of throughput over ranks, with error bands, and perfect scaling beside it.")
+      .def(
+          "measurements",
+          [](const PredictedCurve& curve) { return Measurements(prediction_records({curve})); },
+          "Records of each point: predicted_time, baseline_time, and if it was measured also time "
+          "and prediction_error.")
       .def("__repr__", [](const PredictedCurve& curve) {
         return fmt::format("<d5.PredictedCurve {} on {}: {} points>", printable(curve.model),
                            printable(curve.cluster), curve.points.size());

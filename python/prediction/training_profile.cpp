@@ -43,21 +43,23 @@ py::typing::List<py::object> pieces_of(const TrainingProfile& profile, std::int6
 
 void bind_training_profile(py::module_& m) {
   py::class_<TrainingProfile>(m, "TrainingProfile", "Pieces of a training step, with their times.")
-      .def_readonly("model", &TrainingProfile::model)
-      .def_readonly("framework", &TrainingProfile::framework)
-      .def_readonly("threads", &TrainingProfile::threads)
+      .def_readonly("model", &TrainingProfile::model, "Model or recipe that was profiled.")
+      .def_readonly("framework", &TrainingProfile::framework, "Framework and its version.")
+      .def_readonly("threads", &TrainingProfile::threads, "Number of threads per copy.")
       .def_readonly("copies", &TrainingProfile::copies,
                     "Number of copies that ran at once; samples are of all.")
       .def_readonly("mistrusted", &TrainingProfile::mistrusted,
                     "Reasons to mistrust it; empty: none.")
-      .def_property_readonly("batches",
-                             [](const TrainingProfile& profile) {
-                               std::vector<std::int64_t> sizes;
-                               for (const auto& times : profile.batches) {
-                                 sizes.push_back(times.batch);
-                               }
-                               return sizes;
-                             })
+      .def_property_readonly(
+          "batches",
+          [](const TrainingProfile& profile) {
+            std::vector<std::int64_t> sizes;
+            for (const auto& times : profile.batches) {
+              sizes.push_back(times.batch);
+            }
+            return sizes;
+          },
+          "Profiled batch sizes, ascending.")
       .def(
           "step",
           [](const TrainingProfile& profile, std::int64_t batch) {
@@ -67,14 +69,17 @@ void bind_training_profile(py::module_& m) {
       .def("pieces", &pieces_of, py::arg("batch"),
            "Pieces in the order in which they run: name, kind, seconds, and the gap before, in "
            "seconds.")
-      .def("table",
-           [](const TrainingProfile& profile) { return profile_table(profile, Format::table); })
+      .def(
+          "table",
+          [](const TrainingProfile& profile) { return profile_table(profile, Format::table); },
+          "A row per batch size and kind of piece; then the step, and steps without the clock "
+          "calls.")
       .def(
           "write",
           [](const TrainingProfile& profile, const Path& path) {
             write_training_profile(profile, path);
           },
-          py::arg("path"))
+          py::arg("path"), "Writes a file for read_profile. Raises IoError.")
       .def(py::pickle([](const TrainingProfile& profile) { return to_json(profile); },
                       [](const std::string& json) {
                         return training_profile_from_json(json, "a pickled profile");

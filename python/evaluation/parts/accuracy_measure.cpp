@@ -79,7 +79,8 @@ void register_accuracy_measure(py::module_& m) {
           [](AccuracyMeasure& self, const Values& answer, const Values& right) {
             return self.judge(to_values(answer), to_values(right));
           },
-          py::arg("answer"), py::arg("right"))
+          py::arg("answer"), py::arg("right"),
+          "Judges one answer: 1 is right, 0 is wrong. The score counts in the result.")
       .def(
           "miss", [](AccuracyMeasure& self, const Values& right) { self.miss(to_values(right)); },
           py::arg("right"), "Counts a sample that was not answered: wrong.")

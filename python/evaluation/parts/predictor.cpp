@@ -69,7 +69,8 @@ Values predict_once(Predictor& predictor, const Values& inputs) {
 void register_predictor(py::module_& m) {
   py::classh<Predictor, PythonPredictor> predictor(m, "Predictor", kPredictorHelp);
   predictor.def(py::init<>())
-      .def_property_readonly("name", &Predictor::name)
+      .def_property_readonly("name", &Predictor::name,
+                             "Name of the predictor in records: \"torch\".")
       .def("predict", &predict_once, py::arg("inputs"), "All outputs by name.");
   let_derive(predictor);
   const auto make = [](const PythonEntry& entry, const ModelAssets& assets,

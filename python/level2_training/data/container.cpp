@@ -41,9 +41,9 @@ std::shared_ptr<Dataset> open(const Path& path, const std::string& container,
 
 void bind_container(py::module_& m) {
   py::class_<ContainerFile>(m, "ContainerFile", "A file that convert wrote.")
-      .def_readonly("path", &ContainerFile::path)
-      .def_readonly("samples", &ContainerFile::samples)
-      .def_readonly("bytes", &ContainerFile::bytes)
+      .def_readonly("path", &ContainerFile::path, "Path of the file.")
+      .def_readonly("samples", &ContainerFile::samples, "Number of samples in the file.")
+      .def_readonly("bytes", &ContainerFile::bytes, "Size of the file in bytes.")
       .def_readonly("sha256", &ContainerFile::sha256, "Digest of the file.")
       .def("__repr__", [](const ContainerFile& file) {
         return fmt::format("<d5.ContainerFile {}: {} samples, {} bytes>", printable(file.path),

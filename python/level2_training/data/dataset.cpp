@@ -74,11 +74,13 @@ void bind_dataset(py::module_& m) {
   py::classh<Dataset, PythonDataset> dataset(m, "Dataset", kDatasetHelp);
   dataset.def(py::init<>())
       .def("__len__", &Dataset::size)
-      .def_property_readonly("name", &Dataset::name)
+      .def_property_readonly("name", &Dataset::name,
+                             "Name of the data set in records and messages: \"mnist\".")
       .def("fields", &fields, "Types and shapes by name; a dimension of -1 is open.")
       .def("labels", &labels, py::arg("field") = "label",
            "The integers of a field, of all samples.")
-      .def("sample_name", &Dataset::sample_name, py::arg("index"))
+      .def("sample_name", &Dataset::sample_name, py::arg("index"),
+           "Name of a sample in messages and lists: \"n01440764/ILSVRC2012_val_00000293.JPEG\".")
       .def("sample", &sample, py::arg("index"), py::arg("seed") = 0, py::arg("epoch") = 0,
            "A sample, field by field, as it is drawn with that seed in that epoch.")
       .def(
@@ -90,9 +92,11 @@ void bind_dataset(py::module_& m) {
   let_derive(dataset);
   py::class_<DatasetPair>(m, "DatasetPair", "Training and test part of a data set.")
       .def_property_readonly(
-          "train", [](const DatasetPair& p) { return std::const_pointer_cast<Dataset>(p.train); })
+          "train", [](const DatasetPair& p) { return std::const_pointer_cast<Dataset>(p.train); },
+          "Training part.")
       .def_property_readonly(
-          "test", [](const DatasetPair& p) { return std::const_pointer_cast<Dataset>(p.test); })
+          "test", [](const DatasetPair& p) { return std::const_pointer_cast<Dataset>(p.test); },
+          "Test part; None if there is none.")
       .def("__repr__", [](const DatasetPair& p) {
         return fmt::format("<d5.DatasetPair train={}, test={}>", describe(*p.train),
                            p.test ? describe(*p.test) : "none");

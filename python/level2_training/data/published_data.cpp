@@ -27,14 +27,17 @@ std::string fetch(const std::string& name, const Path& folder, const std::string
 void bind_published_data(py::module_& m) {
   py::class_<PublishedData>(m, "PublishedData", "Source of a data set.")
       .def_readonly("content", &PublishedData::content, "Amount of data, in words.")
-      .def_readonly("licence", &PublishedData::licence)
+      .def_readonly("licence", &PublishedData::licence, "Terms of use.")
       .def_readonly("source", &PublishedData::source, "A page for people.")
       .def_readonly("by_hand", &PublishedData::by_hand, "Instructions if it cannot be fetched.")
-      .def_property_readonly("files", [](const PublishedData& data) {
-        std::vector<std::string> names;
-        for (const auto& file : data.files) names.push_back(file.name);
-        return names;
-      });
+      .def_property_readonly(
+          "files",
+          [](const PublishedData& data) {
+            std::vector<std::string> names;
+            for (const auto& file : data.files) names.push_back(file.name);
+            return names;
+          },
+          "Names of the files that can be downloaded.");
   m.def(
       "published_data",
       [] {

@@ -36,14 +36,20 @@ void reset(Sampler& sampler, std::int64_t epoch) {
 void bind_batch(py::module_& m) {
   py::class_<LentBatch>(m, "Batch",
                         "The samples of one training step; valid until the sampler's next batch.")
-      .def_property_readonly("values",
-                             [](const LentBatch& b) { return from_values(b->values, b.lease()); })
-      .def_property_readonly("size", [](const LentBatch& b) { return b->size; })
+      .def_property_readonly(
+          "values", [](const LentBatch& b) { return from_values(b->values, b.lease()); },
+          "Tensors by field; dimension 0 is the sample. Samples of different sizes are padded to "
+          "the largest, and \"NAME.length\" has their real sizes.")
+      .def_property_readonly(
+          "size", [](const LentBatch& b) { return b->size; }, "Number of samples of this rank.")
       .def_property_readonly(
           "global_size", [](const LentBatch& b) { return b->global_size; },
           "Number of samples on all ranks together; 0: the same number on each.")
-      .def_property_readonly("epoch", [](const LentBatch& b) { return b->epoch; })
-      .def_property_readonly("index", [](const LentBatch& b) { return b->index; })
+      .def_property_readonly(
+          "epoch", [](const LentBatch& b) { return b->epoch; }, "Epoch of the batch, from 0.")
+      .def_property_readonly(
+          "index", [](const LentBatch& b) { return b->index; },
+          "Number of the batch in its epoch, from 0.")
       .def_property_readonly(
           "samples",
           [](const LentBatch& b) { return std::vector(b->samples.begin(), b->samples.end()); },
@@ -95,7 +101,8 @@ void bind_sampler(py::module_& m) {
   sampler.def(py::init<>())
       .def("next", &next, py::keep_alive<0, 1>(),
            "Returns the next batch, or None at the end of an epoch.")
-      .def("reset", &reset, py::arg("epoch") = 0)
+      .def("reset", &reset, py::arg("epoch") = 0,
+           "Begins an epoch, whose batches depend on its number and the seed alone.")
       .def(
           "seek",
           [](Sampler& sampler, std::int64_t epoch, std::int64_t index) {
@@ -124,7 +131,7 @@ void bind_sampler(py::module_& m) {
           },
           py::arg("rank"), py::arg("ranks"),
           "From the next batch on, returns only batches `rank`, `rank` + `ranks`, ...")
-      .def_property_readonly("dataset", &Sampler::dataset, inside)
+      .def_property_readonly("dataset", &Sampler::dataset, inside, "The data set that it reads.")
       .def_property_readonly("left_out", &Sampler::left_out,
                              "Number of samples of an epoch that are in no batch of any rank.")
       .def("__len__", &Sampler::batches)

@@ -114,8 +114,11 @@ void bind_three_steps(py::module_& m) {
           },
           py::arg("index"), py::arg("gradient") = py::none(),
           "Updates one parameter, by its gradient in the network or by the given one.")
-      .def("end_step",
-           [](Three& optimizer) { long_call([&](const Interrupt&) { optimizer.end_step(); }); });
+      .def(
+          "end_step",
+          [](Three& optimizer) { long_call([&](const Interrupt&) { optimizer.end_step(); }); },
+          "Ends the step after the last update; modifiers see its outputs. Raises ValueError if "
+          "another part is due.");
 }
 
 Values step(Optimizer& optimizer, const Batch& batch) {
@@ -195,10 +198,10 @@ void bind_optimizer(py::module_& m) {
       .def_property_readonly(
           "network",
           [](Optimizer& optimizer) -> Network& { return optimizer.executor().network(); },
-          py::return_value_policy::reference_internal, "The executor that runs the training.")
+          py::return_value_policy::reference_internal, "The network that is trained.")
       .def_property_readonly(
           "executor", [](Optimizer& optimizer) { return &optimizer.executor(); },
-          py::return_value_policy::reference_internal)
+          py::return_value_policy::reference_internal, "The executor that runs the training.")
       .def_property_readonly("loss", &Optimizer::loss, "The output that it minimises.")
       .def(
           "state",

@@ -46,7 +46,7 @@ void bind_step_graph(py::module_& m) {
           py::arg("values"), "Runs one step on arrays by name; returns the network's outputs.")
       .def_property_readonly("steps", &StepGraph::steps,
                              "Number of steps, including the optimizer's.")
-      .def_property_readonly("loss", &StepGraph::loss)
+      .def_property_readonly("loss", &StepGraph::loss, "Name of the output that is minimised.")
       .def_property_readonly("parameters", &StepGraph::parameters,
                              "Names of the trained parameters.")
       .def_property_readonly(

@@ -18,7 +18,8 @@ void bind_checkpoint(py::module_& m) {
                                .tensors = to_values(tensors)};
            }),
            py::arg("tensors"), py::kw_only(), py::arg("recipe") = "", py::arg("epoch") = 0,
-           py::arg("batch") = 0, py::arg("step") = 0)
+           py::arg("batch") = 0, py::arg("step") = 0,
+           "Makes a checkpoint. `tensors` are named as in the property of that name.")
       .def_readonly("recipe", &Checkpoint::recipe, "Checksum of the recipe.")
       .def_readonly("epoch", &Checkpoint::epoch, "Epoch of the next batch.")
       .def_readonly("batch", &Checkpoint::batch, "Index of the next batch in that epoch.")

@@ -80,9 +80,10 @@ void bind_recipe(py::module_& m) {
           "Reads the text of a recipe file, or a dict nested in the same way: {\"name\": ..., "
           "\"fixed\": {\"dataset\": {\"name\": \"mnist\"}, ...}, \"mutable\": {...}}. `file` is "
           "what messages call it. Raises FormatError, NotFound with the line and the nearest name.")
-      .def_property_readonly("name", &Recipe::name)
-      .def_property_readonly("summary", &Recipe::summary)
-      .def_property_readonly("file", &Recipe::file)
+      .def_property_readonly("name", &Recipe::name, "Name of the recipe.")
+      .def_property_readonly("summary", &Recipe::summary, "Line that says what it trains.")
+      .def_property_readonly("file", &Recipe::file,
+                             "File that it was read from, as messages name it.")
       .def_property_readonly(
           "command", [](const Recipe& recipe) { return recipe.command().text(); },
           "A command line that runs it.")

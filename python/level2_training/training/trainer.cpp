@@ -97,11 +97,14 @@ void bind_trainer(py::module_& m) {
       .def("save_checkpoint", &save_checkpoint, py::arg("path"),
            "Writes a checkpoint of the current state.")
       .def("test", &test_trainer, "Runs the test set once.")
-      .def("add_event", &hang_up, py::arg("event").none(false))
+      .def("add_event", &hang_up, py::arg("event").none(false),
+           "Adds an observer: a d5.Event, a d5.Metric or a metric of training_metric. Hooks run in "
+           "the order in which observers were added.")
       .def_property_readonly(
           "optimizer", [](Trainer& trainer) { return &trainer.optimizer(); },
-          py::return_value_policy::reference_internal)
-      .def_property_readonly("epoch", &Trainer::epoch)
+          py::return_value_policy::reference_internal,
+          "The optimizer, which updates the parameters.")
+      .def_property_readonly("epoch", &Trainer::epoch, "Epoch of the next batch, from 0.")
       .def_property_readonly(
           "epochs", [](const Trainer& trainer) { return trainer.options().epochs; },
           "Number of epochs to train.")

@@ -31,8 +31,9 @@ void bind_training_metric(py::module_& m) {
   py::class_<Event, std::shared_ptr<Event>>(m, "NativeEvent", "An observer written in C++.");
   py::class_<TrainingMetric, Event, std::shared_ptr<TrainingMetric>>(
       m, "TrainingMetric", "A metric that observes training: add it to a trainer's events.")
-      .def_property_readonly("name", &TrainingMetric::name)
-      .def_property_readonly("unit", &TrainingMetric::unit)
+      .def_property_readonly("name", &TrainingMetric::name,
+                             "Name of the metric: \"test_accuracy\".")
+      .def_property_readonly("unit", &TrainingMetric::unit, "SI unit of its samples: \"s\", \"1\".")
       .def_property_readonly("samples", &TrainingMetric::samples, "Samples in order.")
       .def_property_readonly(
           "value",

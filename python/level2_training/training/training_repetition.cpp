@@ -154,8 +154,9 @@ void bind_training_repetition(py::module_& m) {
                [](std::vector<std::uint64_t> seeds, std::vector<std::vector<Measurement>> records) {
                  return RepeatedRuns{std::move(seeds), std::move(records)};
                }),
-           py::arg("seeds"), py::arg("records"))
-      .def_readonly("seeds", &RepeatedRuns::seeds)
+           py::arg("seeds"), py::arg("records"),
+           "Joins runs that were made elsewhere: a seed per run, and its list of records.")
+      .def_readonly("seeds", &RepeatedRuns::seeds, "Seed of each run, in order.")
       .def_property_readonly(
           "records",
           [](const RepeatedRuns& runs) {
@@ -164,7 +165,8 @@ void bind_training_repetition(py::module_& m) {
             return all;
           },
           "A list of records per run.")
-      .def_readonly("interrupted", &RepeatedRuns::interrupted)
+      .def_readonly("interrupted", &RepeatedRuns::interrupted,
+                    "Whether Ctrl-C ended the repetition before all runs.")
       .def(
           "joined", [](const RepeatedRuns& runs) { return Measurements(join_runs(runs)); },
           "Distributions over the runs: a record per metric, a sample per run, in order. Failed "
@@ -192,14 +194,16 @@ void bind_training_repetition(py::module_& m) {
       .def_property_readonly(
           "records", [](const TrainedVariants& done) { return Measurements(done.records); },
           "A record per metric of each, with comparisons with the first.")
-      .def_property_readonly("runs",
-                             [](const TrainedVariants& done) {
-                               RunsByName by_name;
-                               for (const auto& [name, runs] : done.trainings) {
-                                 by_name[py::cast(name)] = runs;
-                               }
-                               return by_name;
-                             })
+      .def_property_readonly(
+          "runs",
+          [](const TrainedVariants& done) {
+            RunsByName by_name;
+            for (const auto& [name, runs] : done.trainings) {
+              by_name[py::cast(name)] = runs;
+            }
+            return by_name;
+          },
+          "A d5.RepeatedRuns by the name of each training.")
       .def("__str__", [](const TrainedVariants& done) { return to_table(done.records); });
   static const std::string variants_about =
       std::string(

@@ -72,11 +72,14 @@ void bind_training_session(py::module_& m) {
           py::arg("path"),
           "Writes the network without its loss, with the parameters of test runs (ONNX).")
       .def_property_readonly(
-          "trainer", [](TrainingSession& session) { return &session.trainer(); }, inside)
+          "trainer", [](TrainingSession& session) { return &session.trainer(); }, inside,
+          "The d5.Trainer, which has the recipe's optimizer, data and metrics.")
       .def_property_readonly(
           "network", [](TrainingSession& session) -> Network& { return session.network(); }, inside,
           "The network that is trained.")
-      .def_property_readonly("data", [](const TrainingSession& session) { return session.data(); });
+      .def_property_readonly(
+          "data", [](const TrainingSession& session) { return session.data(); },
+          "The d5.DatasetPair that is trained and tested on.");
 
   static const std::string train_about =
       std::string(
