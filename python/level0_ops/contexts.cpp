@@ -26,6 +26,19 @@ std::size_t output_place(const Context& context, std::size_t index) {
   return place(index, context->output_count(), "output");
 }
 
+/// Throws: ValueError for a value that the node or the call lacks; `asks` tells which has it.
+void expect_there(bool there, const char* what, std::size_t index, const char* asks) {
+  if (there) return;
+  throw ValueError(
+      fmt::format("there is no {} {} in this call; {}({}) is false", what, index, asks, index));
+}
+
+template <class Context>
+decltype(auto) present_input(const Context& context, std::size_t index) {
+  expect_there(context->has_input(input_place(context, index)), "input", index, "has_input");
+  return context->input(index);
+}
+
 }  // namespace
 
 void bind_operator_contexts(py::module_& m) {
@@ -54,16 +67,27 @@ void bind_operator_contexts(py::module_& m) {
                      "Inputs and outputs of an operator that runs forward; valid during the call.")
       .def(
           "input",
-          [](const LentOp& c, std::size_t i) {
-            return lend(c->input(input_place(c, i)), c.lease());
-          },
-          index, "Input as a tensor to read. Raises ValueError for an index out of range.")
+          [](const LentOp& c, std::size_t i) { return lend(present_input(c, i), c.lease()); },
+          index,
+          "Input as a tensor to read. Raises ValueError for an index out of range and for an input "
+          "that is left out.")
       .def(
           "output",
           [](const LentOp& c, std::size_t i) {
-            return lend(c->output(output_place(c, i)), c.lease());
+            expect_there(c->wants_output(output_place(c, i)), "output", i, "wants_output");
+            return lend(c->output(i), c.lease());
           },
-          index, "Output as a tensor to write. Raises ValueError for an index out of range.")
+          index,
+          "Output as a tensor to write. Raises ValueError for an index out of range and for an "
+          "output that nothing reads.")
+      .def(
+          "has_input",
+          [](const LentOp& c, std::size_t i) { return c->has_input(input_place(c, i)); }, index,
+          "Whether the node has this input; an optional one may be left out.")
+      .def(
+          "wants_output",
+          [](const LentOp& c, std::size_t i) { return c->wants_output(output_place(c, i)); }, index,
+          "Whether the call needs this output.")
       .def_property_readonly(
           "input_count", [](const LentOp& c) { return c->input_count(); },
           "Number of the node's inputs.")
@@ -75,16 +99,20 @@ void bind_operator_contexts(py::module_& m) {
       "Values and gradients of an operator that runs backward; valid during the call.")
       .def(
           "input",
-          [](const LentGrad& c, std::size_t i) {
-            return lend(c->input(input_place(c, i)), c.lease());
-          },
-          index, "Input of the forward run, to read. Raises ValueError for an index out of range.")
+          [](const LentGrad& c, std::size_t i) { return lend(present_input(c, i), c.lease()); },
+          index,
+          "Input of the forward run, to read. Raises ValueError for an index out of range and for "
+          "an input that is left out.")
       .def(
           "output",
           [](const LentGrad& c, std::size_t i) {
             return lend(c->output(output_place(c, i)), c.lease());
           },
           index, "Output of the forward run, to read. Raises ValueError for an index out of range.")
+      .def(
+          "has_input",
+          [](const LentGrad& c, std::size_t i) { return c->has_input(input_place(c, i)); }, index,
+          "Whether the node has this input; an optional one may be left out.")
       .def_property_readonly(
           "input_count", [](const LentGrad& c) { return c->input_count(); },
           "Number of the node's inputs.")
@@ -99,15 +127,18 @@ void bind_operator_contexts(py::module_& m) {
       .def(
           "grad_output",
           [](const LentGrad& c, std::size_t i) {
-            return lend(c->grad_output(output_place(c, i)), c.lease());
+            expect_there(c->has_grad_output(output_place(c, i)), "gradient of output", i,
+                         "has_grad_output");
+            return lend(c->grad_output(i), c.lease());
           },
-          index, "Gradient of an output, to read; only for one with `has_grad_output`.")
+          index, "Gradient of an output, to read. Raises ValueError without `has_grad_output`.")
       .def(
           "grad_input",
           [](const LentGrad& c, std::size_t i) {
-            return lend(c->grad_input(input_place(c, i)), c.lease());
+            expect_there(c->wants_grad(input_place(c, i)), "gradient of input", i, "wants_grad");
+            return lend(c->grad_input(i), c.lease());
           },
-          index, "Gradient of an input, to write; only for one with `wants_grad`.");
+          index, "Gradient of an input, to write. Raises ValueError without `wants_grad`.");
 }
 
 }  // namespace d5::python

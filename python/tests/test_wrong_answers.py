@@ -29,6 +29,24 @@ def test_a_place_that_there_is_not_is_refused(what):
         run_operator("BeyondShape", lambda self, context: None, lambda self, context: [("float32", context.shape(1))])
 
 
+def test_an_input_that_is_left_out_is_refused():
+    class Optional(d5.Operator):
+        def infer(self, context):
+            return [("float32", [3])]
+
+        def forward(self, context):
+            assert not context.has_input(0) and context.has_input(1) and context.wants_output(0)
+            context.input(0)
+
+    d5.operator("Optional", domain="bad_callbacks")(Optional)
+    network = d5.Network("optional")
+    network.add_input("x", "float32", [3])
+    network.add_node("Optional", ["", "x"], ["y"], domain="bad_callbacks")
+    network.add_output("y")
+    with pytest.raises(d5.ValueError, match=r"there is no input 0 in this call; has_input\(0\) is false"):
+        d5.executor(network).inference(FEED)
+
+
 @pytest.mark.parametrize(
     "inferred, error, text",
     [
