@@ -39,7 +39,7 @@ bool is_launched_from_outside(const CLI::App& command) {
   return is_launched() && !was_given(command, "--ranks");
 }
 
-/// Whether the option is `add_process_options`' own.
+/// Whether the option is `add_threads_option`'s own.
 bool lacks_threads(const CLI::App& command) {
   const CLI::Option* option = command.get_option_no_throw("--threads");
   return option && option->count() == 0 && option->get_group() == "Common options";

@@ -142,12 +142,16 @@ void add_framework_options(CLI::App& command, RunOptions& options) {
   add_load_option(command, options.load);
 }
 
-void add_process_options(CLI::App& command, RunOptions& options) {
+void add_threads_option(CLI::App& command, RunOptions& options) {
   command
       .add_option("--threads", options.threads, "number of compute threads (all cores if left out)")
       ->transform(whole_number(1))
       ->option_text("N")
       ->group("Common options");
+}
+
+void add_process_options(CLI::App& command, RunOptions& options) {
+  add_threads_option(command, options);
   command.add_option("--seed", options.seed, "seed of all random numbers")
       ->transform(natural_number())
       ->each([&options](const std::string&) { options.seed_given = true; })

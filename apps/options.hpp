@@ -67,6 +67,7 @@ void add_framework_options(CLI::App& command, RunOptions& options);
 
 /// The option of every command that runs something.
 inline constexpr const char* kTraceOption = "--trace";
+void add_threads_option(CLI::App& command, RunOptions& options);
 /// `--threads`, `--seed`, `--trace`
 void add_process_options(CLI::App& command, RunOptions& options);
 /// All of these, and `--device`

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ class WorkRows {
   const OutputOptions& output_;
   Blocks blocks_;
   std::vector<std::string> subjects_;
+  std::map<std::string, std::string> varying_;
   std::optional<ResultPrinter> printer_;  ///< empty: the next piece has other columns
   bool printed_ = false;
 };

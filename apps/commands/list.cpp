@@ -99,6 +99,7 @@ int run_list(const ListOptions& options) {
     if (kind.name != options.kind) continue;
     if (options.name.empty()) {
       app::print(kind.list(), options.format);
+      if (kind.name == "frameworks") app::say_what_is_left_out();
     } else {
       print_entry(kind, options);
     }

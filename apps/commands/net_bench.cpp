@@ -14,6 +14,7 @@
 #include "d5/core/machine/threads.hpp"
 #include "d5/core/numbers/byte_count.hpp"
 #include "d5/level0_ops/operator/size_range.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "d5/level2_training/losses/loss.hpp"
 #include "d5/level2_training/training/training_step_bench.hpp"
 
@@ -82,6 +83,7 @@ WorkPiece piece(const std::string& model, const NetworkBenchOptions& how,
                 const NetBenchOptions& asked) {
   WorkPiece work;
   work.record = detail::network_record(model, how.frameworks.front(), how.sizes, "inference");
+  note_execution(work.record, detail::execution_of(how));
   work.record.metric = "time";
   work.record.unit = "s";
   work.record.quantity = Quantity::time;

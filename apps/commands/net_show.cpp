@@ -221,6 +221,7 @@ void register_net_show(app::Program& program) {
   command.add_flag("--remeasure", options->remeasure,
                    "measure again instead of reusing the stored choice, with --framework auto");
   app::add_framework_options(command, *options);
+  app::add_threads_option(command, *options);
   app::add_execution_options(command, *options);
   add_format_option(command, *options);
   app::add_quiet_option(command, *options);

@@ -74,6 +74,23 @@ TEST_CASE("--framework all has a row of each framework that can be loaded") {
   CHECK_THAT(notes.err, Contains("note: ") && Contains("no such accelerator"));
 }
 
+TEST_CASE("a framework that the build left out is said where it is named or listed, not by all") {
+  const TemporaryFolder folder;
+  testing::write(folder / "d5_framework_nowhere.left_out", "it was not installed\n");
+  const std::string here = "env D5_PLUGIN_PATH=" + folder.path().string();
+  const auto run = [&](const std::string& arguments) { return run_d5(arguments, here); };
+  CHECK_THAT(run("op check 'Relu 2x3' --framework all --no-gradient").err, !Contains("nowhere"));
+  CHECK_THAT(run("list").err, !Contains("nowhere"));
+  const auto listed = run("list frameworks --format csv");
+  CHECK_THAT(listed.err, Contains("note: left out of this build: ") && Contains("nowhere") &&
+                             Contains("'d5 env' says why") && !Contains("it was not"));
+  CHECK_THAT(listed.out, !Contains("nowhere"));
+  CHECK_THAT(run("env --format csv").out, Contains("it was not installed"));
+  const auto named = run("op check 'Relu 2x3' --framework nowhere --no-gradient");
+  CHECK(named.status == 1);
+  CHECK_THAT(named.out, Contains("unsupported") && Contains("it was not installed"));
+}
+
 TEST_CASE("a case on which a framework crashes ends neither the others nor the next case") {
   const auto rows = framework_rows(
       "op bench 'Ceil 2x3' 'Floor 2x3' 'Identity 2x3' --framework misbehaving,reference --samples "
@@ -150,4 +167,17 @@ TEST_CASE("a case is cut down to the smallest, which is said as a command") {
   CHECK_THAT(run.err, Contains("the smallest case: d5 op check 'Ceil scalar' --framework "
                                "misbehaving"));
   CHECK_THAT(run.out, Contains("Ceil scalar: crashed: SIGSEGV"));
+}
+
+TEST_CASE("where nothing fails, a sentence says that there is nothing to reduce") {
+  const TemporaryFolder folder;
+  for (const std::string& check : {std::string("op check 'Relu 2x3' --no-gradient --reduce"),
+                                   "net check lenet --reduce " + (folder / "few")}) {
+    const auto run = run_d5(check);
+    CHECK(run.status == 0);
+    CHECK_THAT(run.out, Contains(", reference: nothing fails: there is nothing to reduce") &&
+                            !Contains("reduced_"));
+  }
+  CHECK_THAT(run_d5("op check 'Relu 2x3' --no-gradient --reduce --format csv").out,
+             Contains("reduced_elements"));
 }

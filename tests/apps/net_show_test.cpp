@@ -11,7 +11,7 @@ using d5::testing::TemporaryFolder;
 using d5::testing::write_relu_folder;
 
 TEST_CASE("net show --steps tells where an executor runs each node") {
-  const auto run = run_d5("net show lenet --steps --place Conv=reference --format csv");
+  const auto run = run_d5("net show lenet --steps --place Conv=reference --threads 1 --format csv");
   CHECK(run.status == 0);
   CHECK_THAT(run.out, Contains("0,conv1,Conv,forward,reference,cpu,rows"));
 }

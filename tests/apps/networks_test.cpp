@@ -112,6 +112,17 @@ TEST_CASE("net bench goes through sizes of batch, and one that does not fit ends
   CHECK_THAT(wrong.err, Contains("'4..1'") && Contains("1..64*2"));
 }
 
+TEST_CASE("several batches or memory limits of a network are rows of one table") {
+  for (const std::string several : {"--batch 1,16", "--batch 64 --memory 8MiB,16MiB"}) {
+    const auto run = run_d5("net bench lenet --samples 2 --most-seconds 1 --quiet " + several);
+    CAPTURE(run.out);
+    CHECK(run.status == 0);
+    const std::size_t title = run.out.find(" metric ");
+    REQUIRE(title != std::string::npos);
+    CHECK(run.out.find(" metric ", title + 1) == std::string::npos);
+  }
+}
+
 TEST_CASE("net bench goes through memory limits, with a curve over them") {
   const TemporaryFolder folder;
   const std::string out = folder / "r.json";

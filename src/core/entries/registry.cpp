@@ -36,6 +36,42 @@ bool is_beginning(std::string_view name, std::string_view of) {
          std::ranges::equal(name, of.substr(0, name.size()), {}, lower, lower);
 }
 
+/// "epochs" of "training.epochs".
+std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
+bool is_alike(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+/// Candidates of which `part` differs least from `name`, within few letters.
+std::vector<std::string> misspelt(std::string_view name, const std::vector<std::string>& candidates,
+                                  std::string_view (*part)(std::string_view)) {
+  std::vector<std::string> result;
+  std::size_t nearest = name.size() <= 3 ? 1 : std::max<std::size_t>(2, name.size() / 3);
+  for (const auto& candidate : candidates) {
+    const std::size_t d = distance(name.substr(0, 100), part(candidate));
+    if (d > nearest) continue;
+    if (d < nearest) result.clear();
+    nearest = d;
+    result.push_back(candidate);
+  }
+  return result;
+}
+
+/// The longest candidate with which `name` begins: "Conv" for "Convolution". Two letters are too
+/// few.
+std::vector<std::string> longest_beginning(std::string_view name,
+                                           const std::vector<std::string>& candidates) {
+  std::string longest;
+  for (const auto& candidate : candidates) {
+    if (candidate.size() > std::max<std::size_t>(2, longest.size()) &&
+        is_beginning(candidate, name)) {
+      longest = candidate;
+    }
+  }
+  return longest.empty() ? std::vector<std::string>() : std::vector{longest};
+}
+
 /// A file's may hold anything.
 std::vector<std::string> printable_names(std::vector<std::string> names) {
   for (std::string& name : names) name = printable(name);
@@ -47,21 +83,26 @@ std::vector<std::string> printable_names(std::vector<std::string> names) {
 std::vector<std::string> nearest_names(std::string_view name,
                                        const std::vector<std::string>& candidates) {
   constexpr std::size_t kMost = 3;
-  std::vector<std::string> result;
-  std::ranges::copy_if(candidates, std::back_inserter(result),
-                       [&](const std::string& candidate) { return is_beginning(name, candidate); });
-  std::ranges::sort(result);
-  if (result.empty()) {  // misspelt: those that are as near as any
-    std::size_t nearest = name.size() <= 3 ? 1 : std::max<std::size_t>(2, name.size() / 3);
-    for (const auto& candidate : candidates) {
-      const std::size_t d = distance(name.substr(0, 100), candidate);
-      if (d > nearest) continue;
-      if (d < nearest) result.clear();
-      nearest = d;
-      result.push_back(candidate);
-    }
-    std::ranges::sort(result);
+  const auto that = [&](const auto& is_near) {
+    std::vector<std::string> near;
+    std::ranges::copy_if(candidates, std::back_inserter(near), is_near);
+    return near;
+  };
+  const auto whole = [](std::string_view candidate) { return candidate; };
+  auto result = that([&](const std::string& candidate) {
+    return name.size() > 1 && (is_alike(name, candidate) || is_alike(name, last_part(candidate)));
+  });
+  if (result.empty()) {
+    result = that([&](const std::string& candidate) { return is_beginning(name, candidate); });
   }
+  if (result.empty()) result = misspelt(name, candidates, whole);
+  if (result.empty()) {
+    result = that(
+        [&](const std::string& candidate) { return is_beginning(name, last_part(candidate)); });
+  }
+  if (result.empty()) result = misspelt(name, candidates, last_part);
+  if (result.empty()) result = longest_beginning(name, candidates);
+  std::ranges::sort(result);
   if (result.size() > kMost) result.resize(kMost);
   return result;
 }

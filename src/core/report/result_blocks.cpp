@@ -52,8 +52,12 @@ std::string without_header(const std::string& text) {
 
 }  // namespace
 
-ResultBlocks::ResultBlocks(Format format, Screen screen, std::vector<std::string> subjects)
-    : format_(format), screen_(screen), subjects_(std::move(subjects)) {}
+ResultBlocks::ResultBlocks(Format format, Screen screen, std::vector<std::string> subjects,
+                           std::map<std::string, std::string> varying)
+    : format_(format),
+      screen_(screen),
+      subjects_(std::move(subjects)),
+      varying_(std::move(varying)) {}
 
 bool ResultBlocks::fits(const std::vector<Row>& rows) {
   bool all = begun_;
@@ -95,7 +99,7 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
     const bool needed =
         kind == ResultCell::Kind::number || (kind == ResultCell::Kind::found && of_few);
     const bool shown = needed || values.size() > 1 || varied_.contains(name) ||
-                       (name == "subject" && more) || (of_one && alone);
+                       varying_.contains(name) || (name == "subject" && more) || (of_one && alone);
     if (shown && name == "subject" && format_ == Format::table &&
         rows.size() >= 2 * values.size()) {
       in_sections_ = true;
@@ -125,6 +129,7 @@ void ResultBlocks::lay_out(const std::vector<Row>& rows, const std::vector<std::
     Row row = {{"subject", printable_message(subject)},
                {"value", "12.34 Gflop/s"},
                {"95% interval", "[12.34, 12.34]"}};
+    for (const auto& [name, longest] : varying_) row.push_back({name, longest});
     for (const auto& cell : rows.front()) {
       if (is_whole_number(cell.text)) row.push_back({cell.column, "12345"});
     }

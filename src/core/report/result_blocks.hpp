@@ -21,8 +21,10 @@ namespace d5::detail {
 /// column. If subjects have several rows each, or no room, a subject is a line above its rows.
 class ResultBlocks {
  public:
-  /// `format` is table or markdown. `subjects` are those of all expected rows.
-  ResultBlocks(Format format, Screen screen, std::vector<std::string> subjects);
+  /// `format` is table or markdown. `subjects` are those of all expected rows; `varying` are
+  /// columns that differ in them, each with its longest text.
+  ResultBlocks(Format format, Screen screen, std::vector<std::string> subjects,
+               std::map<std::string, std::string> varying);
 
   /// Adds rows, and returns their text.
   [[nodiscard]] std::string add(const std::vector<Measurement>& rows);
@@ -46,6 +48,7 @@ class ResultBlocks {
   Format format_;
   Screen screen_;
   std::vector<std::string> subjects_;
+  std::map<std::string, std::string> varying_;
   ResultNotes notes_;
   std::set<std::string> varied_;              ///< columns that differed in the rows so far
   std::vector<std::string> names_;            ///< the block's columns, except the status

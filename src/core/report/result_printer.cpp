@@ -58,10 +58,11 @@ struct ResultPrinter::State {
 };
 
 ResultPrinter::ResultPrinter(Environment environment, Format format, Screen screen,
-                             std::vector<std::string> subjects)
+                             std::vector<std::string> subjects,
+                             std::map<std::string, std::string> varying)
     : state_(new State{.format = format,
                        .screen = screen,
-                       .blocks = {format, screen, std::move(subjects)},
+                       .blocks = {format, screen, std::move(subjects), std::move(varying)},
                        .results = {std::move(environment), {}}}) {}
 
 ResultPrinter::~ResultPrinter() = default;

@@ -59,7 +59,7 @@ std::vector<Contest> contests_in(const std::vector<Measurement>& measurements) {
   return all;
 }
 
-/// "forward: torch is ..., and the fastest of 4; this ratio is mistrusted".
+/// "forward: torch is ... (this ratio is mistrusted), and the fastest of 4".
 std::string sentence_of(const Contest& contest, bool several_devices) {
   const auto fastest = std::ranges::min_element(
       contest.rivals, {}, [](const Rival& rival) { return rival.ratio().value; });
@@ -108,18 +108,21 @@ std::string ratio_sentence(const std::string& first, const std::string& second,
   if (ratios.empty()) return "";
   const std::string a = printable(first), b = printable(second);
   const RatioSummary all = summarise_ratios(ratios);
-  std::string text;
+  std::string text, remark;
   if (ratios.size() == 1 || ratios.size() >= kFewestForMeanInterval) {
     text = sentence_of(a, b, joint_ratio(ratios));
-    if (ratios.size() > 1) text += fmt::format(" (geometric mean of {} {})", ratios.size(), noun);
+    if (ratios.size() > 1) remark = fmt::format("geometric mean of {} {}", ratios.size(), noun);
   } else {
     text = fmt::format("{} is faster than {} in {} of {} {} and slower in {}", b, a, all.faster,
                        ratios.size(), noun, all.slower);
   }
-  if (all.mistrusted == 0) return text;
-  return text + (ratios.size() == 1
-                     ? "; this ratio is mistrusted"
-                     : fmt::format("; {} of these ratios are mistrusted", all.mistrusted));
+  if (all.mistrusted > 0) {
+    if (!remark.empty()) remark += "; ";
+    remark += ratios.size() == 1 ? "this ratio is mistrusted"
+                                 : fmt::format("{} of these ratios {} mistrusted", all.mistrusted,
+                                               all.mistrusted == 1 ? "is" : "are");
+  }
+  return remark.empty() ? text : fmt::format("{} ({})", text, remark);
 }
 
 std::vector<std::string> ratio_sentences(const std::vector<Measurement>& measurements) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/results/scaled_unit.hpp"
 
 namespace d5::detail {
@@ -22,14 +24,18 @@ ResultNumbers numbers_of(const Measurement& m) {
   if (m.samples.empty()) return {};
   const auto [value, interval, confidence] = estimate(m);
   const auto unit = scaled_unit(value, m.unit);
+  const bool varies = interval.low < interval.high;
+  const bool is_whole = m.quantity == Quantity::count && unit.divisor == 1 && !varies &&
+                        std::abs(value) < 1e6 && value == std::trunc(value);
   const int digits = supported_digits(value, interval.high - interval.low);
   const auto print = [&, value = value](double number) {
-    return with_digits(number / unit.divisor, digits, value / unit.divisor);
+    return is_whole ? fmt::format("{:.0f}", number)
+                    : with_digits(number / unit.divisor, digits, value / unit.divisor);
   };
   ResultNumbers result;
   result.value = print(value) + (unit.name.empty() ? "" : " " + unit.name);
   // Samples that are all equal, such as counted bytes, need no interval.
-  if (interval.low < interval.high) {
+  if (varies) {
     result.interval = fmt::format("[{}, {}]", print(interval.low), print(interval.high));
   }
   return result;

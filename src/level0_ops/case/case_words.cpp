@@ -108,8 +108,12 @@ void check_name(const CaseLine& one) {
   }
   const auto known = known_operators();
   if (std::ranges::find(known, name) != known.end()) return;
-  throw_unknown_name(one.node.inputs.empty() ? "operator or file of cases" : "operator", name,
-                     known);
+  try {
+    throw_unknown_name(one.node.inputs.empty() ? "operator or file of cases" : "operator", name,
+                       known);
+  } catch (const NotFound& error) {
+    throw NotFound(fmt::format("{}; 'd5 list operators' lists them", error.what()));
+  }
 }
 
 void check_line(const CaseLine& one) {

@@ -28,10 +28,14 @@ std::string ratio_words(const Comparison& ratio) {
 TextTable to_table(const FrameworkSelection& selection, Format format) {
   constexpr auto kRight = TextTable::Align::right;
   const bool for_people = is_for_people(format);
-  std::vector<TextTable::Column> columns{
-      "node", "operator", "chosen", {for_people ? "time" : "seconds", kRight}, "runner-up"};
+  // For people: what is chosen for the whole may be another way than d5's plan.
+  std::vector<TextTable::Column> columns{"node",
+                                         "operator",
+                                         for_people ? "in d5's plan" : "chosen",
+                                         {for_people ? "time" : "seconds", kRight},
+                                         "runner-up"};
   if (for_people) {
-    columns.push_back({"runner-up/chosen", kRight});
+    columns.push_back({"runner-up/plan", kRight});
   } else {
     for (const char* title : {"ratio", "ratio_low", "ratio_high"})
       columns.push_back({title, kRight});

@@ -56,6 +56,21 @@ TEST_CASE("the nearest names: those that it begins, or the ones with the fewest 
   CHECK(nearest_names("c", names).empty());
 }
 
+TEST_CASE("a name that begins with a known one, or is the last part of one, is near it") {
+  using Names = std::vector<std::string>;
+  const Names operators = {"And", "Conv", "ConvTranspose", "Max", "MaxPool", "ai.Scaler", "Or"};
+  CHECK(nearest_names("Convolution", operators) == Names{"Conv"});
+  CHECK(nearest_names("MaxPooling2d", operators) == Names{"MaxPool"});
+  CHECK(nearest_names("scaler", operators) == Names{"ai.Scaler"});
+  CHECK(nearest_names("Orchestration", operators).empty());
+  const Names settings = {"optimizer.name", "sampler.batch_size", "training.epochs"};
+  CHECK(nearest_names("epochs", settings) == Names{"training.epochs"});
+  CHECK(nearest_names("epoch", settings) == Names{"training.epochs"});
+  CHECK(nearest_names("epcohs", settings) == Names{"training.epochs"});
+  CHECK(nearest_names("batch", settings) == Names{"sampler.batch_size"});
+  CHECK(nearest_names("training", settings) == Names{"training.epochs"});
+}
+
 TEST_CASE("a name with control characters is escaped in the message") {
   Registry<int> things("thing");
   CHECK_THROWS_WITH(things.at("a\x1b[2J"), "thing 'a\\x1b[2J' is unknown; none is known");

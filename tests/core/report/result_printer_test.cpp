@@ -67,6 +67,22 @@ TEST_CASE("conditions that are equal in all rows are printed once, above them") 
         "backward  time    2.090 ms  [2.060, 2.120]  passed\n");
 }
 
+TEST_CASE("a count of one sample has no decimals") {
+  Measurement nodes = printed_time("lenet", "forward");
+  nodes.metric = "reduced_nodes";
+  nodes.unit = "1";
+  nodes.quantity = Quantity::count;
+  nodes.statistic = {.of = Statistic::Of::single};
+  const auto printed = [&](double count) {
+    nodes.samples = {count};
+    return to_markdown({nodes});
+  };
+  CHECK_THAT(printed(3), Contains("| 3 |"));
+  CHECK_THAT(printed(0), Contains("| 0 |"));
+  CHECK_THAT(printed(12345), Contains("| 12345 |"));
+  CHECK_THAT(printed(2.5), Contains("| 2.50 |"));
+}
+
 TEST_CASE("a single row has no column left out that names it") {
   CHECK(to_table({printed_time("Relu 8", "forward")}) ==
         "pass forward; threads 2; samples 30\n"
@@ -162,6 +178,15 @@ TEST_CASE("rows come as they are measured, below titles that came with the first
   CHECK(printer.add({printed_time("Relu 8", "forward")}) ==
         "Relu 8          forward   time         1.045 ms  [1.030, 1.060]  passed\n");
   CHECK(printer.end({}) == "");
+}
+
+TEST_CASE("a condition in which expected rows differ has a column from the first row on") {
+  ResultPrinter printer({}, Format::table, {}, {"Relu 8", "Relu 8"}, {{"pass", "backward"}});
+  const std::string first = printer.add({printed_time("Relu 8", "forward")});
+  CHECK_THAT(first, !Contains("pass forward") && Contains("forward   time"));
+  const std::string second = printer.add({printed_time("Relu 8", "backward")});
+  CHECK(lines_in(second).size() == 1);
+  CHECK_THAT(second, Contains("backward  time"));
 }
 
 TEST_CASE("subjects of several rows are lines above them, whole at any width") {

@@ -44,7 +44,7 @@ TEST_CASE("a ratio's sentence begins with the faster one") {
         "B or A may be faster: the ratio of their times is 0.5, of too few samples for an "
         "interval");
   CHECK(sentence({{0.8, {0.75, 0.85}}, {1.25, {1.2, 1.3}}, {0.5, {0.4, 0.6}, true}}) ==
-        "B is faster than A in 1 of 3 cases and slower in 1; 1 of these ratios are mistrusted");
+        "B is faster than A in 1 of 3 cases and slower in 1 (1 of these ratios is mistrusted)");
   CHECK_THAT(sentence(std::vector<JudgedRatio>(6, {0.5, {0.4, 0.6}})),
              Catch::Contains("B is 2 [") && Catch::Contains("(geometric mean of 6 cases)"));
   CHECK(sentence({}) == "");
@@ -66,7 +66,10 @@ TEST_CASE("records of ratios are summed up in a sentence each pass") {
   Measurement doubted = ratio_of(0.5, "torch", "swift");
   mistrust(doubted, "other work");
   CHECK(ratio_sentences({doubted}) ==
-        Sentences{"forward: torch is 2 [2, 2] times as fast as swift; this ratio is mistrusted"});
+        Sentences{"forward: torch is 2 [2, 2] times as fast as swift (this ratio is mistrusted)"});
+  CHECK(ratio_sentences({doubted, ratio_of(0.8, "onednn", "swift")}) ==
+        Sentences{"forward: torch is 2 [2, 2] times as fast as swift (this ratio is mistrusted), "
+                  "and the fastest of 3"});
 }
 
 }  // namespace d5

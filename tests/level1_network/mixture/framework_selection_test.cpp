@@ -32,6 +32,10 @@ TEST_CASE("each node runs where it is fastest if nothing stands against it") {
   CHECK(selection.ways.front().seconds == 6);
   CHECK(selection.ways.at(1).seconds == 7);
   CHECK(planned_steps(executor).at(1).framework == "beta");
+  // The way that is chosen for the whole stands in the other table.
+  CHECK_THAT(to_table(selection, Format::table).to_text(Format::table),
+             Contains("in d5's plan") && Contains("runner-up/plan") && !Contains("chosen"));
+  CHECK_THAT(to_table(selection, Format::csv).to_text(Format::csv), Contains("operator,chosen,"));
 }
 
 TEST_CASE("what is fastest node by node is not chosen where reorders cost more than it saves") {

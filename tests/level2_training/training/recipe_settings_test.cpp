@@ -57,7 +57,8 @@ TEST_CASE("an option that nobody declares is refused with the nearest") {
            {"training.sed=1", "training.seed"},
            {"sampler.batchsize=1", "sampler.batch_size"},
            {"metrics.time_to_acuracy.target=1", "metrics.time_to_accuracy"},
-           {"optimiser.learning_rate=1", "optimizer.learning_rate"}}) {
+           {"optimiser.learning_rate=1", "optimizer.learning_rate"},
+           {"epochs=1", "training.epochs"}}) {
     CAPTURE(change);
     CHECK_THROWS_AS(set(small(), change), NotFound);
     CHECK_THROWS_WITH(set(small(), change), Contains("did you mean") && Contains(nearest));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,9 +18,12 @@ namespace d5 {
 ///     std::cout << printer.end(environment());
 class ResultPrinter {
  public:
-  /// `subjects` are the expected ones: a table reserves width for them.
+  /// `subjects` are the expected ones: a table reserves width for them. `varying` are conditions in
+  /// which expected records differ, each with its longest value: a table has columns for them from
+  /// the first record on.
   ResultPrinter(Environment environment, Format format, Screen screen = {},
-                std::vector<std::string> subjects = {});
+                std::vector<std::string> subjects = {},
+                std::map<std::string, std::string> varying = {});
   ~ResultPrinter();
   ResultPrinter(const ResultPrinter&) = delete;
   ResultPrinter& operator=(const ResultPrinter&) = delete;
