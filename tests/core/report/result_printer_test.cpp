@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <sstream>
 
@@ -65,6 +66,38 @@ TEST_CASE("conditions that are equal in all rows are printed once, above them") 
         "--------  ------  --------  --------------  ------\n"
         "forward   time    1.045 ms  [1.030, 1.060]  passed\n"
         "backward  time    2.090 ms  [2.060, 2.120]  passed\n");
+}
+
+TEST_CASE("statistics follow the number, and the mean with the ends of its interval in order") {
+  std::vector<Measurement> rows = {printed_time("Relu 8", "forward"),
+                                   printed_time("Relu 8", "backward", 2e-3)};
+  for (double mean = 1e-3; Measurement & m : rows) {
+    m.samples.assign(3, mean);
+    m.conditions["mean"] = finding(mean, "s");
+    m.conditions["mean_high"] = finding(mean + 1e-4, "s");
+    m.conditions["mean_low"] = finding(mean - 1e-4, "s");
+    m.conditions["olympic_mean"] = finding(mean, "s");
+    mean += 1e-3;
+  }
+  CHECK_THAT(to_table(rows),
+             Contains("metric   median  mean     mean_low  mean_high  olympic_mean"));
+}
+
+TEST_CASE("a condition that is called samples does not pass for their number") {
+  std::vector<Measurement> rows = {printed_time("Relu 8", "forward"),
+                                   printed_time("Relu 8", "backward", 2e-3)};
+  for (Measurement& m : rows) m.conditions["samples"] = identity("partition");
+  CHECK_THAT(to_table(rows), Contains("distributed.samples partition; ") &&
+                                 Contains("threads 2; samples 30\n") && !Contains("samples  "));
+}
+
+TEST_CASE("the mean of a ratio has Student's interval, other means none") {
+  Measurement ratio = printed_ratio("Relu 8");
+  ratio.samples = {1.02, 0.99, 1.05, 1.01, 1.03};
+  ratio.statistic = {.of = Statistic::Of::mean};
+  CHECK_THAT(to_table({ratio}), Contains("1.020  [0.992, 1.048]"));
+  ratio.quantity = Quantity::other;
+  CHECK(std::isnan(estimate(ratio).interval.low));
 }
 
 TEST_CASE("a single row has no column left out that names it") {
