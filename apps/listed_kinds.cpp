@@ -3,8 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "apps/loadable_frameworks.hpp"
 #include "d5/core/entries/framework.hpp"
+#include "d5/core/entries/registry.hpp"
+#include "d5/core/files/atomic_file.hpp"
+#include "d5/core/files/carried_file.hpp"
 #include "d5/core/measuring/metric.hpp"
 #include "d5/core/tensor/device.hpp"
 #include "d5/level0_ops/bench/operator_matrix.hpp"
@@ -52,6 +57,13 @@ TextTable recipes() {
   return table;
 }
 
+/// The recipe as written, to copy and change.
+std::string recipe_file(const std::string& name) {
+  const auto known = carried_recipes();
+  if (std::ranges::find(known, name) == known.end()) throw_unknown_name("recipe", name, known);
+  return read_file(file_or_carried("recipe", "recipes", name), std::size_t{1} << 20);
+}
+
 /// Lists d5's own, and each framework's: "torch/adam".
 template <class Native, class T>
 TextTable with_native(const Registry<T>& registry) {
@@ -95,7 +107,7 @@ std::vector<ListedKind> kinds_of_levels() {
           kind_of("schedules", schedules),
           kind_of("modifiers", step_modifiers),
           kind_of("losses", losses),
-          {"recipes", recipes},
+          {"recipes", recipes, {}, recipe_file},
           {"distributed-optimizers",
            [] { return with_native<NativeSchemes>(distributed_optimizers()); },
            [](const std::string& name) { return describe(find_scheme(name)); }},

@@ -26,6 +26,8 @@ struct ListedKind {
   std::function<TextTable()> list;
   std::function<EntryDescription(const std::string&)> describe =
       {};  ///< empty: entries have no options
+  std::function<std::string(const std::string&)> file =
+      {};  ///< text of an entry that is a file; empty: entries are none
 };
 
 template <class Signature>

@@ -2,12 +2,16 @@
 #include "apps/repeated_training.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 
 #include "apps/given_line.hpp"
 #include "apps/publish.hpp"
+#include "apps/say.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/core/machine/threads.hpp"
@@ -77,13 +81,28 @@ void print_trainings(const TrainedVariants& done, const OutputOptions& options) 
   print("\n", options.format);
 }
 
-void say_best(const std::vector<TrainingVariant>& variants, const BestVariant& best) {
+/// The sentence about the best of --trials, with the options that train it again.
+std::string words_of_best(const std::vector<TrainingVariant>& variants, const BestVariant& best) {
   std::string settings;
   for (const auto& [key, text] : variants[best.index].differs) {
     settings += fmt::format(" --set {}={}", key, text);
   }
-  fmt::print(stderr, "best of {} trials, test_accuracy {:.4g}:{}\n", variants.size(),
-             best.test_accuracy, settings);
+  return fmt::format("best of {} trials, test_accuracy {:.4g}:{}", variants.size(),
+                     best.test_accuracy, settings);
+}
+
+/// Notes that variants differ only in how ranks work together, of which there is one.
+void note_no_effect(const std::vector<TrainingVariant>& variants) {
+  std::set<std::string> keys;
+  for (const auto& variant : variants) {
+    for (const auto& [key, text] : variant.differs) keys.insert(key);
+  }
+  const auto is_of_ranks = [](const std::string& key) { return key.starts_with("distributed."); };
+  if (keys.empty() || !std::ranges::all_of(keys, is_of_ranks)) return;
+  say(
+      fmt::format("note: {} has no effect on one rank: the compared trainings are the same; use "
+                  "--ranks 2 or more",
+                  fmt::join(keys, ", ")));
 }
 
 }  // namespace
@@ -98,6 +117,7 @@ int train_repeatedly(const TrainOptions& options, const Recipe& recipe, const Tr
   std::vector<TrainingVariant> variants{{.recipe = recipe}};
   if (!options.vary.empty()) variants = vary(recipe, options.vary);
   if (options.trials > 0) variants = variants_of_trials(recipe, options.trials);
+  if (ranks.size() == 1) note_no_effect(variants);
   variants = in_each(variants, options.frameworks);
   RepetitionOptions repetition = repetition_of(options, recipe, interrupt);
   if (!options.quiet && speaks) {
@@ -114,12 +134,12 @@ int train_repeatedly(const TrainOptions& options, const Recipe& recipe, const Tr
   const int status = exit_status(done.records, options.if_unsupported);
   if (!speaks) return status;
   if (!options.pictures.empty()) draw(options, done.trainings);
-  const auto best = options.trials > 0 ? best_of(done.joined) : std::nullopt;
-  if (best && !options.quiet) say_best(variants, *best);
   if (!options.out.empty()) say_written(options);
   print_trainings(done, options);
   if (is_for_people(options.format)) {
     for (const auto& verdict : done.verdicts) print_wrapped(printable(verdict));
+    const auto best = options.trials > 0 ? best_of(done.joined) : std::nullopt;
+    if (best) print_wrapped(printable(words_of_best(variants, *best)));
   }
   if (options.make_reference && !interrupt.due()) {
     write_file(options.recipe, with_reference(recipe, done.joined.front()));

@@ -58,12 +58,13 @@ int joined(int status, int other) {
 
 /// Prints on stderr the comparisons that did not pass the gate.
 int report(const std::vector<GateFinding>& findings, double limit) {
+  const auto [lines, notes] = text_of(findings);
+  for (const auto& line : lines) app::say_wrapped(fmt::format("--fail-above {}: {}", limit, line));
+  for (const auto& note : notes) app::say_wrapped(note);
   int status = app::kPassed;
   for (const auto& finding : findings) {
     if (finding.answer == GateFinding::Answer::held) continue;
     const bool broken = finding.answer == GateFinding::Answer::broken;
-    app::say(fmt::format("--fail-above {}: {}: {}: {}", limit, broken ? "failed" : "cannot tell",
-                         finding.subject, printable_message(finding.reason)));
     status = joined(status, broken ? app::kFailed : app::kUndecided);
   }
   return status;

@@ -27,6 +27,7 @@ constexpr const char* kListExamples =
   d5 list optimizers adam         options, as in a recipe or in Python
   d5 list optimizers torch/adam
   d5 list schedules cosine        a schedule of a hyper-parameter, for a recipe's optimizer
+  d5 list recipes mnist-lenet-quick > my.yaml   a recipe to change, for 'd5 train my.yaml'
   d5 list samplers --load ./mine.so             with the samplers of your own library)";
 
 struct ListOptions : app::OutputOptions {
@@ -52,6 +53,7 @@ TextTable overview() {
 }
 
 void print_entry(const app::ListedKind& kind, const ListOptions& options) {
+  if (kind.file) return app::print(kind.file(options.name), options.format);
   if (!kind.describe) {
     throw ValueError(fmt::format("list: {} have no options to show; 'd5 list {}' lists them",
                                  kind.name, kind.name));
@@ -116,7 +118,8 @@ void register_list(app::Program& program) {
                               kListExamples, [options] { return run_list(*options); });
   command.add_option("KIND", options->kind, "kind of entries to list; all kinds if left out");
   command.add_option("NAME", options->name,
-                     "entry to show, with its options, their types and defaults");
+                     "entry to show, with its options, their types and defaults; of a recipe, its "
+                     "file");
   command
       .add_option("--framework", options->frameworks,
                   "frameworks to load and show, for operators and frameworks; all: every loadable "

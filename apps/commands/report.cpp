@@ -71,6 +71,18 @@ Results joined(const Report& report, const ReportOptions& options) {
   return all;
 }
 
+/// Prints rows, for people with a table for each training of several runs.
+void print_rows(const Results& all, const ReportOptions& options) {
+  const bool apart = is_for_people(options.format) && options.pivot.empty();
+  const auto groups =
+      apart ? repeated_training_groups(all.measurements) : std::vector<std::vector<Measurement>>{};
+  if (groups.empty()) return app::print(all, options);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (i > 0) app::print("\n", options.format);
+    app::print(Results{all.environment, groups[i]}, options);
+  }
+}
+
 /// Throws: ValueError for an option that the command would ignore.
 void check_usage(const ReportOptions& options) {
   const bool others = !options.out.empty() || !options.pivot.empty() || !options.plot.empty();
@@ -122,7 +134,7 @@ int run_report(const ReportOptions& options) {
     app::print(to_text(report, options.format, options.plot), options.format);
   } else {
     const Results all = joined(report, options);
-    app::print(all, options);
+    print_rows(all, options);
     if (!options.out.empty()) write_results(all, options.out);
   }
   int status = app::kPassed;

@@ -39,12 +39,35 @@ TEST_CASE("variants are trained interleaved, compared with the first, and drawn"
 TEST_CASE("trials are points of the recipe's ranges, and the best is reported") {
   const TrainingJob job(
       {.sections = "ranges:\n  optimizer.learning_rate: {least: 0.01, most: 0.03}\n"});
-  const auto run = run_d5("train '" + job.recipe() + "' --trials 2");
+  const auto run = run_d5("train '" + job.recipe() + "' --trials 2 --quiet");
   CHECK(run.status == 0);
-  CHECK_THAT(run.err,
+  CHECK_THAT(run.out,
              Contains("best of 2 trials") && Contains("--set optimizer.learning_rate=0.0"));
   const TrainingJob plain;
   CHECK_THAT(run_d5(plain.train("no.json") + " --trials 2").err, Contains("ranges"));
+}
+
+TEST_CASE("a variant that only ranks would tell apart is noted on one rank") {
+  const TrainingJob job({.training = "epochs: 1, most_batches: 1"});
+  const auto run =
+      run_d5(job.train("runs.json") + " --vary distributed.all_reduce=ring,double_tree");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.err, Contains("note: distributed.all_reduce has no effect on one rank"));
+  const auto other = run_d5(job.train("other.json") + " --vary optimizer.name=momentum,sgd");
+  CHECK_THAT(other.err, !Contains("no effect"));
+}
+
+TEST_CASE("report prints repeated trainings as train does, each with its values above") {
+  const TrainingJob job({.training = "epochs: 1, most_batches: 2"});
+  const auto run =
+      run_d5(job.train("runs.json") + " --vary optimizer.name=momentum,sgd --repeat 2");
+  REQUIRE(run.status == 0);
+  const auto report = run_d5("report '" + (job / "runs.json") + "'");
+  CHECK(report.status == 0);
+  const std::string tables = run.out.substr(0, run.out.find("\nsgd against momentum"));
+  CHECK_THAT(report.out, Catch::EndsWith(tables));
+  // Metric and statistics stand together, and no record takes several lines.
+  CHECK_THAT(report.out, Contains("metric") && !Contains("\n  "));
 }
 
 TEST_CASE("a reference is written into the recipe, and later runs are held against it") {

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "d5/core/files/carried_file.hpp"
 #include "d5/level3_distributed/communicator/communicator.hpp"
 #include "tests/apps/program_run.hpp"
 
@@ -262,6 +263,16 @@ TEST_CASE("env names the processor, the absent devices and why, as text and as J
   const auto json = nlohmann::json::parse(run_d5("env --format json").out);
   CHECK(json.at("environment").at("cores").get<int>() >= 1);
   CHECK(json.at("measurements").empty());
+}
+
+TEST_CASE("list shows a recipe's file, to copy and change") {
+  const auto run = run_d5("list recipes mnist-lenet-quick");
+  CHECK(run.status == 0);
+  CHECK(run.out ==
+        d5::testing::content_of(d5::file_or_carried("recipe", "recipes", "mnist-lenet-quick")));
+  const auto unknown = run_d5("list recipes mnist-lenet-quik");
+  CHECK(unknown.status == 2);
+  CHECK_THAT(unknown.err, Contains("did you mean mnist-lenet-quick"));
 }
 
 TEST_CASE("list shows an entry's options with types, defaults and ranges") {

@@ -233,7 +233,7 @@ void bind_training_repetition(py::module_& m) {
       py::arg("subject"), py::arg("base"), py::arg("name") = "subject",
       py::arg("base_name") = "base",
       "Compares the subject with the base, run by run with the same seeds: ratios with the "
-      "condition \"verdict\" (\"higher\", \"lower\", \"undecided\" by Welch's test at 5%), and "
+      "condition \"verdict\" (\"higher\", \"lower\", \"undecided\" by a paired t-test at 5%), and "
       "\"trade_off\".");
   m.def(
       "judge_convergence",

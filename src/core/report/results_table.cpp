@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -67,14 +69,14 @@ std::vector<Measurement> measurements_of(const std::vector<Report::Source>& sour
 std::string results_table(const std::vector<Report::Source>& sources) {
   const auto [before, after] = condition_columns(measurements_of(sources));
   std::vector<std::string> titles = {"file", "subject", "framework", "device"};
-  titles.insert(titles.end(), before.begin(), before.end());
+  std::ranges::transform(before, std::back_inserter(titles), title_of_condition);
   titles.emplace_back("metric");
   const std::size_t numbers = titles.size();
   for (const char* title : {"value", "95% interval", "samples", "statistic", "status"}) {
     titles.emplace_back(title);
   }
   const std::size_t end = titles.size();
-  titles.insert(titles.end(), after.begin(), after.end());
+  std::ranges::transform(after, std::back_inserter(titles), title_of_condition);
   HtmlTable table(std::move(titles));
   for (const auto& source : sources) {
     for (const auto& m : source.results.measurements) {

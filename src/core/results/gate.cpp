@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/results/record_estimate.hpp"
 #include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
 
@@ -18,11 +19,9 @@ bool is_cost(const Measurement& m) {
          m.quantity == Quantity::bytes || m.quantity == Quantity::count;
 }
 
-/// Rates and ratios are derived from times, so they are not judged.
 bool is_judged(const ResultPair& pair) {
-  const Measurement& m = pair.a;
-  if (m.direction == Direction::neither || m.quantity == Quantity::ratio) return false;
-  return is_cost(m) || pair.has_interval();
+  if (pair.a.direction == Direction::neither) return false;
+  return is_cost(pair.a) || pair.has_interval();
 }
 
 std::string judged_name(const Measurement& m) {
@@ -50,7 +49,7 @@ void judge_interval(GateFinding& finding, const Interval& worse, double limit,
 }
 
 GateFinding judge_pair(const ResultPair& pair, double limit) {
-  GateFinding finding{.subject = judged_name(pair.b)};
+  GateFinding finding{.subject = judged_name(pair.b), .metric = pair.b.metric};
   for (const auto& [name, part] : {std::pair{"A", &pair.a}, std::pair{"B", &pair.b}}) {
     if (part->status != Status::mistrusted) continue;
     finding.answer = Answer::undecided;
@@ -63,6 +62,24 @@ GateFinding judge_pair(const ResultPair& pair, double limit) {
                  lower ? pair.interval : Interval{1 / pair.interval.high, 1 / pair.interval.low},
                  limit, std::min(pair.a.samples.size(), pair.b.samples.size()));
   return finding;
+}
+
+/// A ratio also grows if its base became faster, so beside the times that it is of it is left out.
+enum class Ratios { left_out, alone };
+
+std::vector<GateFinding> judge_all(const ResultMatch& match, double limit, Ratios ratios) {
+  const auto belongs = [&](const Measurement& m) {
+    return (m.quantity == Quantity::ratio) == (ratios == Ratios::alone);
+  };
+  std::vector<GateFinding> findings;
+  for (const auto& pair : match.pairs) {
+    if (belongs(pair.a) && is_judged(pair)) findings.push_back(judge_pair(pair, limit));
+  }
+  for (const auto& [missing, reason] : match.missing) {
+    if (!belongs(missing) || !(is_cost(missing) || ratios == Ratios::alone)) continue;
+    findings.push_back({Answer::undecided, judged_name(missing), reason, missing.metric});
+  }
+  return findings;
 }
 
 /// The gate's finding for a try; also marks the record.
@@ -83,26 +100,20 @@ GateFinding judge_try(std::vector<Measurement>& records, double limit, double co
 }  // namespace
 
 GateFinding judge(const Measurement& ratio, double limit, double confidence) {
-  GateFinding finding{.subject = judged_name(ratio)};
+  GateFinding finding{.subject = judged_name(ratio), .metric = ratio.metric};
   if (ratio.status != Status::passed) {
     finding.answer = Answer::undecided;
     finding.reason = fmt::format("{}: {}", name_of(ratio.status), printable_message(ratio.reason));
     return finding;
   }
-  judge_interval(finding,
-                 estimate(ratio.samples, ratio.statistic, ratio.direction, confidence).interval,
-                 limit, ratio.samples.size());
+  judge_interval(finding, detail::estimate_at(ratio, confidence).interval, limit,
+                 ratio.samples.size());
   return finding;
 }
 
 std::vector<GateFinding> judge(const ResultMatch& match, double limit) {
-  std::vector<GateFinding> findings;
-  for (const auto& pair : match.pairs) {
-    if (is_judged(pair)) findings.push_back(judge_pair(pair, limit));
-  }
-  for (const auto& [missing, reason] : match.missing) {
-    if (is_cost(missing)) findings.push_back({Answer::undecided, judged_name(missing), reason});
-  }
+  auto findings = judge_all(match, limit, Ratios::left_out);
+  if (findings.empty()) findings = judge_all(match, limit, Ratios::alone);
   if (findings.empty()) {
     findings.push_back({Answer::undecided, "nothing was judged",
                         "A and B have no common time or other cost, and nothing with an interval"});

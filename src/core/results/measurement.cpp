@@ -2,9 +2,11 @@
 #include "d5/core/results/measurement.hpp"
 
 #include "core/results/inherited_doubt.hpp"
+#include "core/results/record_estimate.hpp"
 #include "core/results/record_words.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/interrupts/interrupt.hpp"
+#include "d5/core/statistics/student.hpp"
 
 namespace d5 {
 
@@ -73,8 +75,14 @@ bool answers_wrongly(const Measurement& measurement) {
   return condition_of(measurement, "answers") == "wrong";
 }
 
-Estimate estimate(const Measurement& measurement) {
-  return estimate(measurement.samples, measurement.statistic, measurement.direction);
+Estimate detail::estimate_at(const Measurement& measurement, double confidence) {
+  const bool is_mean = measurement.statistic.of == Statistic::Of::mean;
+  if (is_mean && measurement.quantity == Quantity::ratio) {
+    return mean_with_interval(measurement.samples, confidence);
+  }
+  return estimate(measurement.samples, measurement.statistic, measurement.direction, confidence);
 }
+
+Estimate estimate(const Measurement& measurement) { return detail::estimate_at(measurement, 0.95); }
 
 }  // namespace d5

@@ -3,22 +3,42 @@
 
 #include <fmt/format.h>
 
+<<<<<<< HEAD
 #include <cmath>
+=======
+#include <algorithm>
+#include <array>
+#include <string_view>
+>>>>>>> mend3
 
 #include "core/results/scaled_unit.hpp"
 
 namespace d5::detail {
 namespace {
 
+/// Findings about the number itself, which stand behind it.
+constexpr std::array<std::string_view, 6> kOnTheNumber = {"mean",         "mean_low", "mean_high",
+                                                          "olympic_mean", "p",        "verdict"};
+
+bool is_on_the_number(const std::string& name, const Condition& condition) {
+  return condition.role == Role::finding &&
+         std::ranges::find(kOnTheNumber, name) != kOnTheNumber.end();
+}
+
 ResultCell condition_cell(const Measurement& m, const std::string& name,
                           const Condition& condition) {
   using enum ResultCell::Kind;
   // A ratio is meaningless without its base.
   if (name == "base" && m.quantity == Quantity::ratio) return {name, condition.text(), number};
-  return {name, condition.text(), condition.role == Role::finding ? found : tells};
+  return {title_of_condition(name), condition.text(),
+          condition.role == Role::finding ? found : tells};
 }
 
 }  // namespace
+
+std::string title_of_condition(const std::string& name) {
+  return name == "samples" ? "distributed.samples" : name;
+}
 
 ResultNumbers numbers_of(const Measurement& m) {
   if (m.samples.empty()) return {};
@@ -55,12 +75,18 @@ std::vector<ResultCell> cells_of(const Measurement& m) {
   std::vector<ResultCell> cells = {
       {"subject", m.subject}, {"framework", m.framework}, {"device", m.device}};
   for (const auto& [name, condition] : m.conditions) {
-    if (condition.role != Role::aside) cells.push_back(condition_cell(m, name, condition));
+    if (condition.role == Role::aside || is_on_the_number(name, condition)) continue;
+    cells.push_back(condition_cell(m, name, condition));
   }
   cells.push_back({"metric", m.metric, number});
   cells.push_back({"statistic", none ? "" : to_string(m.statistic), from});
   cells.push_back({"value", value, number});
   cells.push_back({"95% interval", interval, number});
+  for (const std::string_view name : kOnTheNumber) {
+    const auto place = m.conditions.find(name);
+    if (place == m.conditions.end() || !is_on_the_number(place->first, place->second)) continue;
+    cells.push_back(condition_cell(m, place->first, place->second));
+  }
   cells.push_back({"samples", none ? "" : fmt::format("{}", m.samples.size()), from});
   return cells;
 }

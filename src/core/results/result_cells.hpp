@@ -21,8 +21,13 @@ struct ResultCell {
   Kind kind = Kind::tells;
 };
 
-/// Left to right: subject, framework, device, conditions, metric, statistic, value, interval,
-/// samples. Units are scaled, numbers rounded to what the interval supports.
+/// Title of a condition's column. In tables "samples" is the number of samples; the condition of
+/// that name, the distribution of the training set over ranks, has the recipe's key.
+[[nodiscard]] std::string title_of_condition(const std::string& name);
+
+/// Left to right: subject, framework, device, conditions, metric, statistic, value, interval, what
+/// else is known of the number (`mean`, `p`, `verdict`), samples. Units are scaled, numbers rounded
+/// to what the interval supports.
 [[nodiscard]] std::vector<ResultCell> cells_of(const Measurement& measurement);
 
 /// The statistic, "1.25 ms", and its interval, "[1.20, 1.31]"; empty if there is none.

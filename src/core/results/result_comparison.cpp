@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 
+#include "core/results/record_estimate.hpp"
+
 namespace d5 {
 namespace {
 
@@ -176,8 +178,8 @@ bool counted_once(const Measurement& m) {
 
 ResultPair make_pair_of(const Measurement& a, const Measurement& b) {
   constexpr double kConfidenceOfEach = 0.975;
-  const Estimate of_a = estimate(a.samples, a.statistic, a.direction, kConfidenceOfEach);
-  const Estimate of_b = estimate(b.samples, b.statistic, b.direction, kConfidenceOfEach);
+  const Estimate of_a = detail::estimate_at(a, kConfidenceOfEach);
+  const Estimate of_b = detail::estimate_at(b, kConfidenceOfEach);
   ResultPair pair{.a = a, .b = b};
   pair.ratio = quotient(of_b.value, of_a.value);
   pair.interval = {quotient(of_b.interval.low, of_a.interval.high),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ class ResultNotes {
  public:
   /// "passed", "mistrusted [1,2]".
   [[nodiscard]] std::string status_of(const Measurement& measurement);
+  /// The number of the note with this reason, from 1.
+  [[nodiscard]] std::size_t number_of(const std::string& reason);
   /// "10 samples, fewer than the 30 that a median needs", in order of numbers.
   [[nodiscard]] std::vector<std::string> reasons() const;
   /// One line per reason: "[1] 10 samples, fewer than the 30 that a median needs"; empty if all
@@ -27,7 +30,6 @@ class ResultNotes {
     std::vector<std::string> texts = {};  ///< distinct texts
     int rows = 0;
   };
-  std::size_t number_of(const std::string& reason);
   std::vector<Note> notes_;
 };
 

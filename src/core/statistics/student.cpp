@@ -22,6 +22,10 @@ struct Moments {
   double variance_of_mean = kUnknown;  ///< for two samples or more
 };
 
+bool are_finite(std::span<const double> samples) {
+  return std::ranges::all_of(samples, [](double sample) { return std::isfinite(sample); });
+}
+
 Moments moments_of(std::span<const double> samples) {
   const double n = double(samples.size());
   // Relative to the first sample, so that the mean of equal samples is exact.
@@ -44,8 +48,7 @@ Estimate mean_with_interval(std::span<const double> samples, double confidence) 
         fmt::format("confidence is {}, expected a number between 0 and 1", confidence));
   }
   Estimate result{kUnknown, {kUnknown, kUnknown}, kUnknown};
-  const auto is_finite = [](double sample) { return std::isfinite(sample); };
-  if (samples.empty() || !std::ranges::all_of(samples, is_finite)) return result;
+  if (samples.empty() || !are_finite(samples)) return result;
   const Moments moments = moments_of(samples);
   result.value = moments.mean;
   if (samples.size() < 2) return result;
@@ -55,6 +58,16 @@ Estimate mean_with_interval(std::span<const double> samples, double confidence) 
   result.interval = {moments.mean - half, moments.mean + half};
   result.confidence = confidence;
   return result;
+}
+
+double differs_p_value(std::span<const double> samples, double mean) {
+  if (samples.size() < 2 || !are_finite(samples)) return kUnknown;
+  const Moments moments = moments_of(samples);
+  const double distance = std::fabs(moments.mean - mean);
+  if (moments.variance_of_mean == 0) return distance == 0 ? 1 : 0;
+  const boost::math::students_t law(double(samples.size()) - 1);
+  const double t = distance / std::sqrt(moments.variance_of_mean);
+  return 2 * boost::math::cdf(boost::math::complement(law, t));
 }
 
 Estimate estimate_of_groups(std::span<const std::vector<double>> groups) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 
 #include "d5/core/tables/wrapped_text.hpp"
@@ -133,7 +134,10 @@ ColumnLayout::ColumnLayout(std::vector<TextTable::Column> columns, const std::ve
     constexpr std::size_t kNarrowest = 10;
     least.push_back(is_cut ? std::min(widest, std::max(longest, kNarrowest)) : widest);
   }
-  if (width <= 0) return;
+  if (width <= 0) {
+    spare_ = std::numeric_limits<std::size_t>::max();
+    return;
+  }
   const std::vector<std::size_t> natural = widths_;
   while (width_between(0, widths_.size()) > std::size_t(width)) {
     std::size_t widest = columns_.size();
@@ -148,6 +152,7 @@ ColumnLayout::ColumnLayout(std::vector<TextTable::Column> columns, const std::ve
     }
     --widths_[widest];
   }
+  spare_ = std::size_t(width) - width_between(0, widths_.size());
 }
 
 void ColumnLayout::fold(std::size_t width) {
@@ -185,13 +190,19 @@ std::string ColumnLayout::row(const Row& cells) const {
 /// The columns from `begin` to `end`; omits later lines with only empty cells.
 std::string ColumnLayout::line(const Row& cells, std::size_t begin, std::size_t end) const {
   std::vector<std::vector<std::string>> parts;
-  std::size_t height = 1;
+  std::size_t height = 1, spare = spare_;
   bool empty = true;
   for (std::size_t c = begin; c < end; ++c) {
     const bool is_number = columns_[c].align == TextTable::Align::right;
-    parts.push_back(is_number && character_count(cells[c]) <= widths_[c]
-                        ? std::vector{cells[c]}
-                        : lines_of(cells[c], widths_[c]));
+    const bool is_last = c + 1 == columns_.size();
+    const std::size_t size = character_count(cells[c]);
+    const std::size_t more = size - std::min(size, widths_[c]);
+    if (is_number && more <= spare) {
+      parts.push_back({cells[c]});
+      spare -= more;
+    } else {
+      parts.push_back(lines_of(cells[c], widths_[c] + (is_last ? std::min(more, spare) : 0)));
+    }
     height = std::max(height, parts.back().size());
     empty = empty && cells[c].empty();
   }

@@ -37,6 +37,8 @@ class ColumnLayout {
 
   std::vector<TextTable::Column> columns_;
   std::vector<std::size_t> widths_;
+  std::size_t spare_ = 0;  ///< room beside an unfolded table, for numbers of later rows and the
+                           ///< last column, which are not cut as long as it lasts
   std::vector<std::size_t> line_begins_ = {0};  ///< the first column of each line of a row
 };
 

@@ -27,23 +27,25 @@ const Measurement* find(const std::vector<Measurement>& records, std::string_vie
   return place == records.end() ? nullptr : &*place;
 }
 
-/// -1: significantly lower, 1: significantly higher; two-sided test at 5%.
-int difference(const Measurement& subject, const Measurement& base) {
-  constexpr double kTail = 0.025;
-  if (is_smaller_p_value(subject.samples, base.samples) < kTail) return -1;
-  return is_smaller_p_value(base.samples, subject.samples) < kTail ? 1 : 0;
+/// -1: significantly lower, 1: significantly higher. The interval decides that is printed beside
+/// it.
+int difference(const Measurement& ratio) {
+  const auto [low, high] = estimate(ratio).interval;
+  if (high < 1) return -1;
+  return low > 1 ? 1 : 0;
 }
 
-/// Names trainings with runs that have no number, for which there is no ratio; empty if all have
-/// one.
+/// Names trainings with runs that have no number, for which there is no ratio of each pair; empty
+/// if all have one.
 std::string not_reached(const Measurement& a, const Measurement& b, const ComparedTraining& subject,
                         const ComparedTraining& base) {
   for (const auto& [record, name] : {std::pair{&a, subject.name}, std::pair{&b, base.name}}) {
-    const auto missing = std::ranges::count_if(
-        record->samples, [](double sample) { return !std::isfinite(sample); });
-    if (missing == 0) continue;
-    return fmt::format("{} of {} runs of {} have no {}", missing, record->samples.size(), name,
-                       record->metric);
+    const auto runs = std::int64_t(condition_number(*record, "runs").value_or(0));
+    const auto missing = runs - std::ranges::count_if(record->samples, [](double sample) {
+                           return std::isfinite(sample);
+                         });
+    if (missing == 0 || record->samples.empty()) continue;
+    return fmt::format("{} of {} runs of {} have no {}", missing, runs, name, record->metric);
   }
   return "";
 }
@@ -98,7 +100,11 @@ std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
       ratio.status = Status::skipped;
       ratio.reason = unmeasured;
     }
-    const int sign = difference(*a, *b);
+    ratio.statistic = {.of = Statistic::Of::mean};
+    ratio.conditions.erase("rank test p");
+    const double p = differs_p_value(ratio.samples, 1);
+    if (std::isfinite(p)) ratio.conditions["p"] = finding(p, "1");
+    const int sign = difference(ratio);
     ratio.conditions["verdict"] = finding(sign == 0 ? "undecided" : sign > 0 ? "higher" : "lower");
     const bool more_is_better = a->direction == Direction::higher_is_better;
     better |= sign == (more_is_better ? 1 : -1);
@@ -113,7 +119,7 @@ std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
   verdict.status = Status::passed;
   verdict.reason.clear();
   verdict.samples = {double(better) - double(worse)};
-  verdict.conditions.erase("rank test p");
+  verdict.conditions.erase("p");
   verdict.conditions["verdict"] = finding(better && worse ? "trade-off"
                                           : better        ? "better"
                                           : worse         ? "worse"
@@ -134,7 +140,7 @@ std::string verdict_of(const std::vector<Measurement>& comparison, const std::st
     const std::string metric = one.metric.substr(0, one.metric.rfind("_ratio"));
     words += fmt::format("; {} {}", metric, condition_of(one, "verdict"));
   }
-  return words;
+  return words + (verdict->status == Status::mistrusted ? "; this verdict is mistrusted" : "");
 }
 
 std::vector<Measurement> test_training(const Recipe& subject, const Recipe& base,

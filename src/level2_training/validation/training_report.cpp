@@ -5,8 +5,10 @@
 #include <charconv>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "core/report/row_names.hpp"
 #include "d5/level2_training/training/trajectory.hpp"
@@ -116,7 +118,59 @@ std::vector<Plot> divergence_plots(const std::vector<Report::Source>& sources) {
   return plots;
 }
 
+/// Kinds of records of repeated trainings, in the order of their tables.
+enum class Part { run, joined, comparison, other };
+
+Part part_of(const Measurement& record) {
+  if (is_of_a_run(record)) return Part::run;
+  if (!record.conditions.contains("runs")) return Part::other;
+  return record.conditions.contains("base") ? Part::comparison : Part::joined;
+}
+
+/// Names of the identities that all records of a part have: others, such as the rank or the target
+/// of a metric, tell no trainings apart.
+std::map<Part, std::set<std::string>> shared_identities(const std::vector<Measurement>& records) {
+  std::map<Part, std::set<std::string>> shared;
+  for (const Measurement& record : records) {
+    std::set<std::string> names;
+    for (const auto& [name, condition] : record.conditions) {
+      if (condition.role == Role::identity) names.insert(name);
+    }
+    const auto [place, is_new] = shared.try_emplace(part_of(record), names);
+    std::erase_if(place->second, [&](const auto& name) { return !names.contains(name); });
+  }
+  return shared;
+}
+
+/// The training of a record, by these identities.
+std::string training_of(const Measurement& record, const std::set<std::string>& identities) {
+  std::string words = record.subject + '\n' + record.framework + '\n' + record.device;
+  for (const std::string& name : identities) words += '\n' + condition_of(record, name);
+  return words;
+}
+
 }  // namespace
+
+std::vector<std::vector<Measurement>> repeated_training_groups(
+    const std::vector<Measurement>& records) {
+  const auto identities = shared_identities(records);
+  std::map<std::pair<Part, std::string>, std::size_t> places;
+  std::vector<std::pair<Part, std::vector<Measurement>>> groups;
+  for (const Measurement& record : records) {
+    const Part part = part_of(record);
+    const bool of_one = part == Part::run || part == Part::joined;
+    const auto [place, is_new] = places.try_emplace(
+        {part, of_one ? training_of(record, identities.at(part)) : ""}, groups.size());
+    if (is_new) groups.push_back({part, {}});
+    groups[place->second].second.push_back(record);
+  }
+  const auto is_joined = [](const auto& group) { return group.first == Part::joined; };
+  if (std::ranges::none_of(groups, is_joined)) return {};
+  std::ranges::stable_sort(groups, {}, [](const auto& group) { return group.first; });
+  std::vector<std::vector<Measurement>> result;
+  for (auto& [part, group] : groups) result.push_back(std::move(group));
+  return result;
+}
 
 std::vector<ComparedTraining> trainings_in(const std::vector<Report::Source>& sources) {
   std::vector<RowWords> rows;

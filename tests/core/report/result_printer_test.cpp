@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <sstream>
 
@@ -81,6 +82,38 @@ TEST_CASE("a count of one sample has no decimals") {
   CHECK_THAT(printed(0), Contains("| 0 |"));
   CHECK_THAT(printed(12345), Contains("| 12345 |"));
   CHECK_THAT(printed(2.5), Contains("| 2.50 |"));
+}
+
+TEST_CASE("statistics follow the number, and the mean with the ends of its interval in order") {
+  std::vector<Measurement> rows = {printed_time("Relu 8", "forward"),
+                                   printed_time("Relu 8", "backward", 2e-3)};
+  for (double mean = 1e-3; Measurement & m : rows) {
+    m.samples.assign(3, mean);
+    m.conditions["mean"] = finding(mean, "s");
+    m.conditions["mean_high"] = finding(mean + 1e-4, "s");
+    m.conditions["mean_low"] = finding(mean - 1e-4, "s");
+    m.conditions["olympic_mean"] = finding(mean, "s");
+    mean += 1e-3;
+  }
+  CHECK_THAT(to_table(rows),
+             Contains("metric   median  mean     mean_low  mean_high  olympic_mean"));
+}
+
+TEST_CASE("a condition that is called samples does not pass for their number") {
+  std::vector<Measurement> rows = {printed_time("Relu 8", "forward"),
+                                   printed_time("Relu 8", "backward", 2e-3)};
+  for (Measurement& m : rows) m.conditions["samples"] = identity("partition");
+  CHECK_THAT(to_table(rows), Contains("distributed.samples partition; ") &&
+                                 Contains("threads 2; samples 30\n") && !Contains("samples  "));
+}
+
+TEST_CASE("the mean of a ratio has Student's interval, other means none") {
+  Measurement ratio = printed_ratio("Relu 8");
+  ratio.samples = {1.02, 0.99, 1.05, 1.01, 1.03};
+  ratio.statistic = {.of = Statistic::Of::mean};
+  CHECK_THAT(to_table({ratio}), Contains("1.020  [0.992, 1.048]"));
+  ratio.quantity = Quantity::other;
+  CHECK(std::isnan(estimate(ratio).interval.low));
 }
 
 TEST_CASE("a single row has no column left out that names it") {

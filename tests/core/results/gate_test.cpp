@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/results/gate.hpp"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 using namespace d5;
@@ -127,6 +129,52 @@ TEST_CASE("a count is exact, and a higher number that is better is not worse") {
   }
   CHECK(answer(share, higher, 1.5) == Answer::held);
   CHECK(answer(higher, share, 1.5) == Answer::broken);
+}
+
+TEST_CASE("interleaved ratios alone are judged, and beside their times they are not") {
+  const Measurement base = gated_ratio(around(1)), twice = gated_ratio(around(2));
+  CHECK(answer(base, twice, 2.5) == Answer::held);
+  CHECK(answer(base, twice, 1.5) == Answer::broken);
+  const auto beside =
+      judge(holding({gated_time(around(1)), base}), holding({gated_time(around(1)), twice}), 1.5);
+  REQUIRE(beside.size() == 1);
+  CHECK(beside.front().subject == "Relu 8 reference time");
+  CHECK(beside.front().answer == Answer::held);
+  const auto gone = judge(holding({base}), holding({}), 1.5);
+  REQUIRE(gone.size() == 1);
+  CHECK(gone.front().subject == "Relu 8 reference time_ratio");
+  CHECK(gone.front().reason == "B has no such record");
+}
+
+TEST_CASE("doubts about a case stand in one line, each reason once below all") {
+  std::vector<Measurement> before, after;
+  for (const char* subject : {"Relu 8", "Tanh 8"}) {
+    Measurement time = gated_time(around(1), subject), rate = time;
+    rate.metric = "flop_rate";
+    rate.quantity = Quantity::rate;
+    rate.direction = Direction::higher_is_better;
+    before.insert(before.end(), {time, rate});
+    const int busy = before.size() > 2 ? 4 : 3;
+    mistrust(time, fmt::format("other work kept {} of 8 processors busy", busy));
+    mistrust(rate, fmt::format("other work kept {} of 8 processors busy", busy));
+    mistrust(rate, "the samples drift");
+    after.insert(after.end(), {time, rate});
+  }
+  const auto [lines, notes] = text_of(judge(holding(before), holding(after), 1.5));
+  CHECK(lines == std::vector<std::string>{
+                     "cannot tell: Relu 8 reference time, flop_rate: mistrusted [1,2]",
+                     "cannot tell: Tanh 8 reference time, flop_rate: mistrusted [1,2]"});
+  CHECK(notes ==
+        std::vector<std::string>{"[1] B is mistrusted: other work kept 3 to 4 of 8 processors busy",
+                                 "[2] B is mistrusted: the samples drift"});
+  const auto one = text_of(judge(holding({before[0]}), holding({after[0]}), 1.5));
+  CHECK(one.notes.empty());
+  CHECK(one.findings ==
+        std::vector<std::string>{"cannot tell: Relu 8 reference time: B is mistrusted: other work "
+                                 "kept 3 of 8 processors busy"});
+  const auto broken = text_of(judge(holding(before), holding({before[2], before[3]}), 1.5));
+  CHECK(broken.findings ==
+        std::vector<std::string>{"cannot tell: Relu 8 reference time: B has no such record"});
 }
 
 TEST_CASE("an undecided gate is measured again, with twice the samples, until it is decided") {

@@ -47,6 +47,19 @@ TEST_CASE("the olympic mean drops the fastest and the slowest") {
   CHECK(std::isnan(olympic_mean(std::vector{1.0, 2.0})));
 }
 
+TEST_CASE("Student's test tells whether a mean differs, as its interval does") {
+  // SciPy 1.17: ttest_1samp(ratios, 1).
+  const std::vector ratios{1.02, 0.99, 1.05, 1.01, 1.03};
+  CHECK(differs_p_value(ratios, 1) == Approx(0.11611652351681556).epsilon(1e-9));
+  const Interval interval = mean_with_interval(ratios).interval;
+  CHECK(differs_p_value(ratios, interval.low) == Approx(0.05));
+  CHECK(differs_p_value(ratios, interval.high) == Approx(0.05));
+  CHECK(std::isnan(differs_p_value(std::vector{1.0}, 1)));
+  CHECK(std::isnan(differs_p_value(std::vector{1.0, kInfinity}, 1)));
+  CHECK(differs_p_value(std::vector{1.0, 1.0}, 1) == 1);
+  CHECK(differs_p_value(std::vector{2.0, 2.0}, 1) == 0);
+}
+
 TEST_CASE("Welch's test tells which mean is smaller") {
   // SciPy 1.17: ttest_ind(a, b, equal_var=False, alternative="less").
   const std::vector a{27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1,

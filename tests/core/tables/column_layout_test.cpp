@@ -86,6 +86,22 @@ TEST_CASE("columns that have no room beside the others stand in the next line of
   CHECK(layout.row({"torch", "1 ms", "", ""}) == "torch     1 ms\n");
 }
 
+TEST_CASE("numbers and statuses of later rows stay whole where the table has room beside it") {
+  const std::vector<TextTable::Column> columns = {{"name"}, {"interval", right}, {"status"}};
+  const std::vector<ColumnLayout::Row> first = {{"onednn", "[6.4, 8.1]", "mistrusted [1]"}};
+  const ColumnLayout::Row later = {"torch", "[0.1103, 0.1114]", "mistrusted [1,2,3,6]"};
+  const std::string whole = "torch   [0.1103, 0.1114]  mistrusted [1,2,3,6]\n";
+  for (const int width : {0, 46, 120})
+    CHECK(ColumnLayout(columns, first, width).row(later) == whole);
+  for (const int width : {34, 40, 45}) {
+    const std::string text = ColumnLayout(columns, first, width).row(later);
+    CAPTURE(width, text);
+    CHECK(physical_lines(text).size() > 1);
+    for (const auto& line : physical_lines(text))
+      CHECK(character_count(line) <= std::size_t(width));
+  }
+}
+
 TEST_CASE("text is cut behind spaces and punctuation, and not in a number") {
   using Lines = std::vector<std::string>;
   CHECK(lines_of("error 1.13e-06 of y", 10) == Lines{"error", "1.13e-06", "of y"});

@@ -82,6 +82,49 @@ TEST_CASE("two trainings are compared run by run, in quality and time") {
   CHECK(verdict(runs("slow", {0.96, 0.97, 0.98, 0.97}, {20, 21, 22, 21}), base) == "trade-off");
 }
 
+TEST_CASE("the interval beside a verdict is the one that it rests on, and p agrees") {
+  // Adam is better by 0.01 with each seed, but seeds differ by more: pairs tell, two means do not.
+  const auto base = runs("base", {0.80, 0.85, 0.90, 0.95, 0.99}, {1, 2, 3, 4, 5});
+  const auto adam = runs("adam", {0.81, 0.86, 0.91, 0.96, 1.00}, {2, 1, 4, 3, 5});
+  for (const Measurement& ratio : compare_trainings(adam, base)) {
+    if (ratio.metric == "trade_off") continue;
+    CAPTURE(ratio.metric);
+    const bool is_accuracy = ratio.metric == "test_accuracy_ratio";
+    const auto [value, interval, confidence] = estimate(ratio);
+    CHECK(to_string(ratio.statistic) == "mean");
+    CHECK(confidence == 0.95);
+    CHECK(interval.low < value);
+    CHECK((interval.low > 1) == is_accuracy);
+    CHECK(interval.high > 1);
+    CHECK(ratio.conditions.at("verdict") == (is_accuracy ? "higher" : "undecided"));
+    CHECK((condition_number(ratio, "p").value() < 0.05) == is_accuracy);
+    CHECK_FALSE(ratio.conditions.contains("rank test p"));
+  }
+}
+
+TEST_CASE("runs without a number leave no pairs of others' seeds") {
+  const auto base = runs("base", {0.90, 0.91, 0.92, 0.93}, {7, 7, 7, 7});
+  auto broken = runs("broken", {0.90, 0.91, 0.92, 0.93}, {7, 7, 7, 7});
+  broken.runs.records[1][0].samples.clear();
+  broken.runs.records[1][0].status = Status::failed;
+  const auto results = compare_trainings(broken, base);
+  const Measurement& accuracy = named_comparison(results, "test_accuracy_ratio");
+  CHECK(accuracy.status == Status::skipped);
+  CHECK(accuracy.reason == "1 of 4 runs of broken have no test_accuracy");
+  CHECK(accuracy.samples.empty());
+  CHECK(accuracy.conditions.at("verdict") == "undecided");
+}
+
+TEST_CASE("a verdict that doubts reach says so") {
+  const auto base = runs("base", {0.90, 0.91, 0.92}, {7, 7, 7});
+  auto subject = runs("adam", {0.96, 0.97, 0.98}, {7, 7, 7});
+  CHECK(verdict_of(compare_trainings(subject, base), "adam", "base") ==
+        "adam against base: better; test_accuracy higher; time_to_accuracy undecided");
+  mistrust(subject.runs.records[0][1], "other work kept 3 of 2 processors busy");
+  CHECK_THAT(verdict_of(compare_trainings(subject, base), "adam", "base"),
+             Catch::EndsWith("; time_to_accuracy undecided; this verdict is mistrusted"));
+}
+
 TEST_CASE("runs that do not vary are undecided where they are equal, and decided where not") {
   const auto base = runs("base", {0.9, 0.9, 0.9}, {7, 7, 7});
   CHECK(verdict(runs("same", {0.9, 0.9, 0.9}, {7, 7, 7}), base) == "undecided");

@@ -55,6 +55,30 @@ TEST_CASE("records tell which runs are of one training, and draw what training d
   CHECK(plots[1].marks.size() == 4);
 }
 
+TEST_CASE("runs, joined runs and comparisons of trainings are groups of their own") {
+  auto records = written();
+  records[1].conditions["target"] = identity(0.9);  // belongs to one metric
+  const auto joined_sgd = records.back();
+  records.push_back(joined_sgd);
+  records.back().metric = "test_accuracy_ratio";
+  records.back().conditions["base"] = identity("momentum");
+  const auto groups = repeated_training_groups(records);
+  REQUIRE(groups.size() == 5);
+  const std::vector<std::string> optimizers = {"momentum", "sgd", "momentum", "sgd", "sgd"};
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    CAPTURE(i);
+    all += groups[i].size();
+    for (const Measurement& record : groups[i]) {
+      CHECK(record.conditions.at("optimizer") == optimizers[i]);
+      CHECK(record.conditions.contains("runs") == (i >= 2));
+      CHECK(record.conditions.contains("base") == (i == 4));
+    }
+  }
+  CHECK(all == records.size());
+  CHECK(repeated_training_groups({records.front()}).empty());
+}
+
 TEST_CASE("the same training in two files is told apart by its file") {
   TrainingSession session(test::tiny_recipe());
   const Results results{{}, session.run()};

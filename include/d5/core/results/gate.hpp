@@ -21,6 +21,7 @@ struct GateFinding {
   Answer answer = Answer::held;
   std::string subject = {};  ///< the judged measurement: "Gemm 8x8 8x8 torch time"
   std::string reason = {};   ///< empty if and only if held
+  std::string metric = {};   ///< last word of `subject`; empty if it is no measurement
 };
 
 /// Judges an interleaved ratio (`ratio_record`) by its interval at `confidence`.
@@ -28,12 +29,24 @@ struct GateFinding {
 
 /// Judges the pairs of `match_results`: costs of a run (time, energy, bytes, counts), and
 /// everything else whose samples give an interval. A cost of `a` that is missing or unmeasured in
-/// `b` is undecided. So is the whole if there is nothing to judge.
+/// `b` is undecided. Ratios of interleaved subjects are judged if there is nothing else, because
+/// they also grow if their base becomes faster. If there is nothing to judge, the whole is
+/// undecided.
 [[nodiscard]] std::vector<GateFinding> judge(const ResultMatch& match, double limit);
 [[nodiscard]] inline std::vector<GateFinding> judge(const Results& a, const Results& b,
                                                     double limit) {
   return judge(match_results(a, b), limit);
 }
+
+/// What was not held, in words. Metrics of a case with the same answer and reason are one line; so
+/// are all that are mistrusted.
+struct GateText {
+  /// "cannot tell: Gemm 8x8 8x8 torch time, flop_rate: mistrusted [1,2]"; a finding alone has its
+  /// reason in the line.
+  std::vector<std::string> findings = {};
+  std::vector<std::string> notes = {};  ///< "[1] A is mistrusted: the samples drift"
+};
+[[nodiscard]] GateText text_of(const std::vector<GateFinding>& findings);
 
 struct GateOptions {
   double limit = 1.05;

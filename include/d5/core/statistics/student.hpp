@@ -16,6 +16,14 @@ namespace d5 {
 [[nodiscard]] Estimate mean_with_interval(std::span<const double> samples,
                                           double confidence = 0.95);
 
+/// Two-sided p-value of Student's t-test against the hypothesis that the mean of the distribution
+/// is `mean`; below 0.05 if and only if the 95% interval of `mean_with_interval` excludes it. NaN
+/// for fewer than two samples or one that is not finite. If no sample varies, it is the limit: 1 if
+/// they equal `mean`, else 0.
+///
+/// Source: Student, "The Probable Error of a Mean" (1908).
+[[nodiscard]] double differs_p_value(std::span<const double> samples, double mean);
+
 /// Estimate from samples in groups that differ more between each other than within, such as
 /// restarted processes: the geometric mean of the groups' medians, with Student's interval of the
 /// mean of their logarithms (number of groups - 1 degrees of freedom). For a single group: its

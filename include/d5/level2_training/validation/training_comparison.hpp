@@ -17,15 +17,16 @@ struct ComparedTraining {
 
 /// Compares `subject` with `base`, run by run with the same seeds. Records "METRIC_ratio" cover
 /// quality (test_accuracy, test_loss, perplexity), samples_to_accuracy and time (time_to_accuracy,
-/// epoch_time), as far as both have them. Their condition "verdict" is "higher", "lower" or
-/// "undecided" by Welch's test at 5%. The last record, "trade_off", is 1 if the subject is better
-/// in something and worse in nothing, -1 in the opposite case, otherwise 0; its "verdict" is
-/// "better", "worse", "trade-off" or "undecided".
+/// epoch_time), as far as both have them. They are the mean of the runs' ratios with Student's 95%
+/// interval. The condition "verdict" is "higher" or "lower" if the interval excludes 1, else
+/// "undecided"; "p" is the p-value of the paired t-test. The last record, "trade_off", is 1 if the
+/// subject is better in something and worse in nothing, -1 in the opposite case, otherwise 0; its
+/// "verdict" is "better", "worse", "trade-off" or "undecided".
 [[nodiscard]] std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
                                                          const ComparedTraining& base);
 
 /// Result of `compare_trainings` in a sentence: "momentum against adamw: worse; test_accuracy
-/// lower; epoch_time undecided".
+/// lower; epoch_time undecided". Ends with "; this verdict is mistrusted" if `trade_off` is.
 [[nodiscard]] std::string verdict_of(const std::vector<Measurement>& comparison,
                                      const std::string& subject, const std::string& base);
 

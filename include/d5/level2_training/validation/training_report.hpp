@@ -14,6 +14,12 @@ namespace d5 {
 [[nodiscard]] std::vector<ComparedTraining> trainings_in(
     const std::vector<Report::Source>& sources);
 
+/// The records of repeated trainings (`d5 train --repeat --out`) in groups to print as tables of
+/// their own, as `d5 train` does: the single runs of each training, the joined runs of each, all
+/// comparisons, all else. Nothing if no record is of joined runs.
+[[nodiscard]] std::vector<std::vector<Measurement>> repeated_training_groups(
+    const std::vector<Measurement>& records);
+
 /// Plots of a training from its result files, in addition to `plots_of`:
 ///
 /// - "accuracy-over-epochs", for several runs, and "loss-over-time" (`accuracy_plot`, `loss_plot`);
