@@ -3,13 +3,10 @@
 
 #include <fmt/format.h>
 
-<<<<<<< HEAD
-#include <cmath>
-=======
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
->>>>>>> mend3
 
 #include "core/results/scaled_unit.hpp"
 
