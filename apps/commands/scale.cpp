@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <set>
 #include <sstream>
 
 #include "apps/ctrl_c.hpp"
@@ -16,6 +14,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/core/report/plot.hpp"
+#include "d5/core/screen/screen.hpp"
 #include "d5/level2_training/training/recipe.hpp"
 #include "d5/level3_distributed/launching/rank_launch.hpp"
 #include "d5/level3_distributed/launching/scaling_study.hpp"
@@ -65,18 +64,6 @@ std::string how_of(const ScaleOptions& options, const Recipe& recipe) {
   return how + " " + recipe.checksum();
 }
 
-/// Prints the reasons below the table, each once.
-void say_reasons(const std::vector<Measurement>& records) {
-  std::map<std::string, std::set<std::string>> points;
-  for (const Measurement& record : records) {
-    if (record.metric != "throughput" || record.reason.empty()) continue;
-    points[record.reason].insert(record.conditions.at("ranks").text());
-  }
-  for (const auto& [reason, ranks] : points) {
-    fmt::print(stderr, "on {} ranks: {}\n", fmt::join(ranks, ", "), printable_message(reason));
-  }
-}
-
 int run_scale(const ScaleOptions& options) {
   if (is_launched()) throw ValueError("scale: it starts ranks itself; leave out mpirun");
   if (options.resume && options.out.empty()) {
@@ -107,8 +94,8 @@ int run_scale(const ScaleOptions& options) {
   if (!is_for_people(options.format)) {
     app::print(Results{environment(), records}, options);
   } else {
-    app::print(scaling_summary(records), options.format);
-    say_reasons(records);
+    app::print(scaling_text(records, options.format, screen_of(STDOUT_FILENO).width),
+               options.format);
   }
   return exit_status(records, options.if_unsupported);
 }

@@ -44,8 +44,9 @@ std::string profiled_batches(const PredictOptions& options) {
 void PredictOptions::declare(OptionList& options) {
   const OptionText entry{.placeholder = "NAME:KEY=VALUE..."}, time{.placeholder = "TIME"};
   options.add("batch", batch,
-              "samples in each rank's batch; with --strong in the batch that all ranks share",
-              {.least = 1, .most = 1'000'000});
+              "samples in each rank's batch; with --strong in the batch that all ranks share. 0: a "
+              "profile's only batch, a recipe's own, 16 of a model",
+              {.least = 0, .most = 1'000'000});
   options.add("strong", strong, "share the batch between all ranks");
   options
       .add("clusters", clusters,
@@ -75,12 +76,14 @@ void PredictOptions::declare(OptionList& options) {
               "sample; 1: each step is",
               {.least = 1, .most = 1000});
   options.add("budget", budget,
-              "time and memory limit of one simulation, as 30s or 30s,2GiB; a curve ends at the "
-              "last point within it",
+              "time and memory limit of each simulation, as 30s or 30s,2GiB; a curve ends at the "
+              "last point within it. The time of a profile is limited by --step-budget",
               {.placeholder = "TIME|SIZE,..."});
   options.add(
       "step_budget", step_budget,
-      "time limit of each profile, and of measuring each number of ranks; steps end with it", time);
+      "time limit of each profile (--budget of 'd5 profile'), and of measuring each number of "
+      "ranks; steps end with it",
+      time);
   options
       .add(
           "engine", engine,

@@ -19,7 +19,8 @@ struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
   std::string scheme = "consistent_decentralized:all_reduce=ring";
   std::string optimizer = "sgd:learning_rate=1e-12";
   std::vector<std::string> clusters, strategies;
-  std::int64_t batch = 16, steps = 30;
+  std::int64_t batch = 0;  ///< 0: the profile's, the recipe's, or the usual one
+  std::int64_t steps = 30;
   int launches = 6;
   bool strong = false, force = false, what_helps = false;
 

@@ -74,7 +74,7 @@ def predict(
     launches: int = 1,
 ) -> _d5.PredictedCurve:
     """Predicts the scaling curve of a training: `d5 predict`. `batch` is per rank, with
-    scaling="strong" of all ranks together.
+    scaling="strong" of all ranks together; left out it is the profile's only one.
 
     From a d5.profile, on `cluster` (a description, its name or file), it simulates each number of
     `ranks`; `strategies` change the plan one after the other: "compute:factor=2". `model` names the
@@ -98,7 +98,7 @@ def predict(
         d5.predict(d5.profile("lenet", [32]), "ethernet-10g", [1, 2, 4], 32)
         d5.predict("lenet", batch=16, measure=[1, 2], wire="50us,1GB/s", trace="steps.json")
     """
-    if batch < 1:
+    if batch < (1 if measure else 0):
         raise ValueError(f"d5.predict: a batch of {batch}; expected 1 or more")
     modelled = _d5.cluster_of_wire(wire) if wire else None
     if not measure:
@@ -108,7 +108,7 @@ def predict(
             raise TypeError("d5.predict needs a d5.profile and a cluster or a wire, or a model and measure=[1, 2]")
         chain = strategies.split(",") if isinstance(strategies, str) else list(strategies)
         return _d5._predict(
-            profile, place, list(ranks), batch, scheme=scheme, strategies=chain, scaling=scaling, wire=wire,
+            profile, place, list(ranks), batch or _d5._only_batch(profile), scheme=scheme, strategies=chain, scaling=scaling, wire=wire,
             model=model, what_helps=what_helps, trace=trace,
         )
     if isinstance(profile, _d5.TrainingProfile) or cluster is not None or ranks or strategies or model or what_helps:

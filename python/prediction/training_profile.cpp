@@ -65,7 +65,8 @@ void bind_training_profile(py::module_& m) {
           [](const TrainingProfile& profile, std::int64_t batch) {
             return step_times(profile, batch).step;
           },
-          py::arg("batch"), "Seconds of a step; interpolated between profiled batch sizes.")
+          py::arg("batch"),
+          "Seconds of a step; interpolated between profiled batch sizes, extrapolated beyond them.")
       .def("pieces", &pieces_of, py::arg("batch"),
            "Pieces in the order in which they run: name, kind, seconds, and the gap before, in "
            "seconds.")
@@ -106,8 +107,10 @@ void bind_training_profile(py::module_& m) {
         return profile_from_cost(model, {.batch = batch, .step_seconds = step_seconds});
       },
       py::arg("model"), py::arg("batch"), py::arg("step_seconds"),
-      "Makes a profile without running anything: each operator gets its share of a known time by "
-      "its FLOP.");
+      "Makes a profile of a model or recipe without running anything: each operator gets its share "
+      "of a known time by its FLOP.");
+  m.def("_only_batch", &only_batch, py::arg("profile"),
+        "The batch of d5.predict if none is given.");
   m.def(
       "read_profile", [](const Path& path) { return read_training_profile(path); }, py::arg("path"),
       "Reads a file of `write`, or of `d5 profile --out`.");

@@ -91,6 +91,21 @@ TEST_CASE("the interval of a prediction knows how launches differ") {
   CHECK(point.step_interval.low / point.step == Approx(std::exp(-half)).epsilon(1e-4));
 }
 
+TEST_CASE("the interval of a prediction is that of the profiled size that it is of") {
+  const std::vector<TrainingProfile> launches = {even_launch(1, 40), even_launch(1.3, 40)};
+  TrainingProfile profile = joined_launches(launches);
+  profile.batches.push_back(even_launch(2, 40).batches[0]);  // its steps do not differ
+  profile.batches[1].batch = 16;
+  ClusterDescription cluster;
+  cluster.bandwidth.value = 1;  // a rank alone uses none
+  ScalingPredictionOptions options{.ranks = {1}};
+  for (const std::int64_t batch : {8, 16}) {
+    options.training.batch = batch;
+    const PredictedPoint point = predict_scaling(profile, cluster, options).front();
+    CHECK((point.step_interval.high > point.step * 1.01) == (batch == 8));
+  }
+}
+
 TEST_CASE("steps of all launches are judged together") {
   const auto reasons = [](int launches, int steps) {
     return joined_launches(std::vector<TrainingProfile>(static_cast<std::size_t>(launches),

@@ -74,6 +74,13 @@ TEST_CASE("a recipe's profile loads batches of the size that was asked for") {
   CHECK(schedule(graph).seconds == Approx(step_times(profile, 8).step).epsilon(1e-9));
 }
 
+TEST_CASE("the usual batch is a recipe's own, after its changes, and 16 of a model") {
+  CHECK(usual_batch("lenet") == 16);
+  CHECK(usual_batch("mnist-lenet-quick") == 32);
+  CHECK(usual_batch("mnist-lenet-quick", {"sampler.batch_size=8"}) == 8);
+  CHECK_THROWS_AS(usual_batch("no-such.yaml"), IoError);
+}
+
 TEST_CASE("an interrupted profile keeps the steps that it has, or says that it keeps nothing") {
   ProfileOptions options{.batches = {2, 4}, .steps = 50, .warm_up = 1};
   std::int64_t told = 0;

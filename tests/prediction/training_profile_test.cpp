@@ -85,6 +85,15 @@ TEST_CASE("between two batch sizes each piece is interpolated, and beyond them i
   CHECK_THROWS_AS(step_times(profile, 0), ValueError);
 }
 
+TEST_CASE("a prediction without a batch takes the only one, and never one of several") {
+  TrainingProfile profile = two_layers();
+  CHECK(only_batch(profile) == 8);
+  profile.batches.push_back(profile.batches[0]);
+  profile.batches[1].batch = 16;
+  CHECK_THROWS_AS(only_batch(profile), ValueError);
+  CHECK_THROWS_WITH(only_batch(profile), Catch::Contains("2 batch sizes (8, 16)"));
+}
+
 TEST_CASE("a profile that no training gives is refused") {
   TrainingProfile profile = two_layers();
   CHECK_NOTHROW(check(profile));
@@ -211,6 +220,15 @@ TEST_CASE("a profile from costs shares a step by the work of its nodes") {
   CHECK_THROWS_AS(profile_from_cost("lenet", {.step_seconds = 0}), ValueError);
   CHECK_THROWS_WITH(profile_from_cost("lenet", {.step_seconds = 1e-3, .switch_seconds = 1}),
                     Catch::Contains("switches alone"));
+}
+
+TEST_CASE("a recipe's profile from costs has the network and the optimizer that it trains") {
+  const TrainingProfile profile = profile_from_cost(
+      "mnist-lenet-quick",
+      {.batch = 4, .step_seconds = 2, .changes = {"optimizer.name=adam:learning_rate=0.01"}});
+  CHECK(profile.optimizer == "adam");
+  CHECK(profile.parameters.size() == 10);  // weights and biases of LeNet-5's five layers
+  CHECK(step_times(profile, 4).step == 2);
 }
 
 TEST_CASE("a model's digest is the same for the same model, and another for another") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -21,6 +22,7 @@
 #include "d5/core/report/plot.hpp"
 #include "d5/core/results/results.hpp"
 #include "d5/core/screen/progress.hpp"
+#include "d5/core/screen/screen.hpp"
 #include "d5/level3_distributed/decorators/wire_model.hpp"
 #include "d5/level3_distributed/launching/rank_launch.hpp"
 #include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
@@ -158,8 +160,7 @@ void expect_clusters(const app::PredictOptions& options) {
   for (const int ranks : app::cluster_ranks_of(options)) (void)batch_of_rank(how, ranks);
 }
 
-void publish_curves(const app::PredictOptions& options, const std::vector<PredictedCurve>& curves,
-                    const std::vector<std::string>& reasons) {
+void publish_curves(const app::PredictOptions& options, const std::vector<PredictedCurve>& curves) {
   auto records = prediction_records(curves);
   for (Measurement& record : records) record.command = app::given_line();
   if (!options.pictures.empty()) {
@@ -180,10 +181,8 @@ void publish_curves(const app::PredictOptions& options, const std::vector<Predic
   if (options.format != Format::table && options.format != Format::markdown) {
     return app::print(Results{environment(), records}, options);
   }
-  app::print(prediction_table(curves), options.format);
-  for (const auto& reason : reasons) {
-    fmt::print(stderr, "the profile is mistrusted: {}\n", printable_message(reason));
-  }
+  const int width = screen_of(STDOUT_FILENO).width;
+  app::print(prediction_text(curves, options.format, width), options.format);
 }
 
 /// Writes a trace of the measured ranks beside their prediction; without measured ranks, of the
@@ -201,8 +200,13 @@ void write_trace(const app::PredictOptions& options, const TrainingProfile& prof
   if (!options.quiet) app::say("the trace is written to " + printable(options.trace));
 }
 
-int run_predict(const app::PredictOptions& options, bool is_child) {
+int run_predict(app::PredictOptions options, bool is_child) {
   app::apply(options);
+  TrainingProfile profile;
+  if (options.is_of_profile()) profile = read_training_profile(options.model);
+  if (options.batch == 0) {
+    options.batch = options.is_of_profile() ? only_batch(profile) : usual_batch(options.model);
+  }
   if (is_launched() || is_child) return measure_here(options);
   if (!options.is_of_profile()) set_threads(options.threads > 0 ? options.threads : 1);
   for (const std::string& words : options.strategies) {
@@ -227,7 +231,6 @@ int run_predict(const app::PredictOptions& options, bool is_child) {
   if (!options.quiet) commands.say = [](const std::string& line) { app::say(line); };
   const LocalRanks here = launched_ranks(commands, app::ctrl_c());
   std::vector<PredictedCurve> curves;
-  TrainingProfile profile;
   const bool measures = !options.measure.empty();
   const bool asks_clusters = !measures || !options.ranks.empty() || !options.clusters.empty();
   if (asks_clusters) expect_clusters(options);
@@ -237,13 +240,12 @@ int run_predict(const app::PredictOptions& options, bool is_child) {
     local = predict_here(here, scaling_of(options, training, ranks_from(options.measure)));
   }
   if (asks_clusters) {
-    profile = options.is_of_profile() ? read_training_profile(options.model)
-                                      : profile_here(here, 1, app::ctrl_c());
+    if (!options.is_of_profile()) profile = profile_here(here, 1, app::ctrl_c());
     predict_clusters(options, profile, training, curves);
   }
   if (local) curves.push_back(std::move(*local));
   if (!options.trace.empty()) write_trace(options, profile, training, here);
-  publish_curves(options, curves, profile.mistrusted);
+  publish_curves(options, curves);
   return 0;
 }
 

@@ -48,7 +48,7 @@ constexpr double kUsualBudget = 120;  // time per batch size, in s
 constexpr int kUsualLaunches = 6;
 
 struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
-  std::string model, batches = "16", from_cost, graph, switch_time = "0s", budget;
+  std::string model, batches, from_cost, graph, switch_time = "0s", budget;
   std::string least_time = "2s";
   int copies = 0;           ///< 0: one, or as many as a launcher has started
   int launches = 0;         ///< 0: the default, or the one launch of a launcher
@@ -62,11 +62,12 @@ TrainingProfile from_cost(const ProfileCommand& options) {
   if (sizes.size() != 1 || options.copies > 1) {
     throw ValueError("profile: --from-cost needs one --batch, and one copy");
   }
-  return profile_from_cost(options.model,
-                           {.batch = sizes.front(),
-                            .step_seconds = duration_seconds(options.from_cost),
-                            .flop_per_byte = options.flop_per_byte,
-                            .switch_seconds = duration_seconds(options.switch_time)});
+  return profile_from_cost(options.model, {.batch = sizes.front(),
+                                           .step_seconds = duration_seconds(options.from_cost),
+                                           .flop_per_byte = options.flop_per_byte,
+                                           .switch_seconds = duration_seconds(options.switch_time),
+                                           .changes = options.profile.changes,
+                                           .data = options.profile.data});
 }
 
 /// The share of one launch in steps and time.
@@ -123,10 +124,13 @@ void publish(const ProfileCommand& options, const TrainingProfile& profile) {
 }
 
 /// Profiles on the ranks that are running.
-void run_one_launch(const ProfileCommand& options, int launches) {
+void run_one_launch(ProfileCommand options, int launches) {
   const bool is_part = !options.launch_file.empty();
   if (options.copies > 1 && !is_launched()) become_ranks(options.copies, own_command());
   app::apply(options);
+  if (options.batches.empty()) {
+    options.batches = std::to_string(usual_batch(options.model, options.profile.changes));
+  }
   const auto ranks = world();
   if (options.copies > 0 && options.copies != ranks->size()) {
     throw ValueError(
@@ -181,7 +185,8 @@ void register_profile(app::Program& program) {
       ->required();
   command
       .add_option("--batch", options->batches,
-                  "batch sizes, as 16,32; others are interpolated later")
+                  "batch sizes, as 16,32; others are interpolated later (if left out: a recipe's "
+                  "own, 16 of a model)")
       ->option_text("N,...");
   command
       .add_option("--copies", options->copies,
@@ -200,8 +205,8 @@ void register_profile(app::Program& program) {
       ->group("");  // written by one of several launches
   command
       .add_option("--budget", options->budget,
-                  "time for all steps (2min for each size if left out); steps that were done when "
-                  "it ends are kept, and mistrusted")
+                  "time limit of the profile: of all steps (2min for each size if left out); steps "
+                  "that were done when it ends are kept, and mistrusted")
       ->option_text("TIME");
   command
       .add_option("--steps", options->profile.steps,

@@ -43,9 +43,10 @@ def measure_all(folder):
     ranks.remove_event(recorder)
 
     def late():
-        if ranks.rank == 1:
-            time.sleep(0.05)
-        ranks.barrier()
+        for _ in range(4):  # on a busy machine the other rank may be as late once
+            if ranks.rank == 1:
+                time.sleep(0.05)
+            ranks.barrier()
 
     d5.run_traced(folder / "late.json", late)
     return {
@@ -92,8 +93,9 @@ def test_the_parts_of_a_step_are_the_step(measured):
 
 @needs_mpirun
 def test_who_came_late_is_told(measured):
-    [late, *_] = d5.late_arrivals(d5.Timeline.read(measured[0] / "late.json"))
-    assert (late["late"], late["waiting"]) == (1, 0) and late["seconds"] > 0.03
+    arrivals = d5.late_arrivals(d5.Timeline.read(measured[0] / "late.json"))
+    [late] = [pair for pair in arrivals if pair["late"] == 1]
+    assert late["waiting"] == 0 and late["seconds"] > 0.03
 
 
 @needs_mpirun

@@ -55,6 +55,18 @@ def test_a_curve_is_predicted():
         d5.predict(lenet(), cluster, [1], 8, scaling="some")
 
 
+def test_a_curve_without_a_batch_is_of_the_profiles_only_one():
+    [point] = d5.predict(lenet(), "ethernet-10g", [2]).points
+    assert point.batch == 8 and point.mistrusted == ""
+    [beyond] = d5.predict(lenet(), "ethernet-10g", [2], 64).points
+    assert beyond.batch == 64 and "outside the profiled range" in beyond.mistrusted
+    two = d5.profile("lenet", [2, 4], steps=2, warm_up=0)
+    with pytest.raises(d5.ValueError, match=r"2 batch sizes \(2, 4\); choose one with batch"):
+        d5.predict(two, "ethernet-10g", [1])
+    with pytest.raises(d5.ValueError, match="batch of -1"):
+        d5.predict(lenet(), "ethernet-10g", [1], -1)
+
+
 def test_a_wire_stands_for_a_network(tmp_path):
     cluster = d5.ClusterDescription("made up", latency=0.001, bandwidth=1e9)
     curve = d5.predict(lenet(), ranks=[1, 2], batch=8, wire="1ms,1GB/s")

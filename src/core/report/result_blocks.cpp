@@ -215,14 +215,7 @@ std::string ResultBlocks::add(const std::vector<Measurement>& rows) {
 
 std::string ResultBlocks::end() const {
   if (!begun_) return "nothing was measured\n";
-  const std::string notes = notes_.to_text();
-  if (notes.empty()) return "";
-  if (format_ != Format::markdown) return '\n' + wrapped(notes, screen_.width);
-  std::string lines;
-  for (std::size_t at = 0; at < notes.size(); at = notes.find('\n', at) + 1) {
-    lines += "- " + notes.substr(at, notes.find('\n', at) - at) + '\n';
-  }
-  return '\n' + lines;
+  return notes_.below_table(format_, screen_.width);
 }
 
 }  // namespace d5::detail

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "d5/core/errors/error.hpp"
+#include "d5/core/tables/wrapped_text.hpp"
 
 namespace d5::detail {
 namespace {
@@ -130,6 +131,17 @@ std::string ResultNotes::to_text() const {
   const auto all = reasons();
   for (std::size_t i = 0; i < all.size(); ++i) text += fmt::format("[{}] {}\n", i + 1, all[i]);
   return text;
+}
+
+std::string ResultNotes::below_table(Format format, int width) const {
+  const std::string notes = to_text();
+  if (notes.empty()) return "";
+  if (format != Format::markdown) return '\n' + wrapped(notes, width);
+  std::string lines;
+  for (std::size_t at = 0; at < notes.size(); at = notes.find('\n', at) + 1) {
+    lines += "- " + notes.substr(at, notes.find('\n', at) - at) + '\n';
+  }
+  return '\n' + lines;
 }
 
 }  // namespace d5::detail

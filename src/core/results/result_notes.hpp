@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "d5/core/results/measurement.hpp"
+#include "d5/core/tables/text_table.hpp"
 
 namespace d5::detail {
 
@@ -23,6 +24,8 @@ class ResultNotes {
   /// One line per reason: "[1] 10 samples, fewer than the 30 that a median needs"; empty if all
   /// passed.
   [[nodiscard]] std::string to_text() const;
+  /// These lines as they stand below a table, after an empty line; in Markdown a list.
+  [[nodiscard]] std::string below_table(Format format, int width) const;
 
  private:
   struct Note {

@@ -68,7 +68,9 @@ Measurement efficiency_of(const Measurement& mine, const Measurement& base) {
   for (std::size_t run = 0; run < std::min(mine.samples.size(), base.samples.size()); ++run) {
     result.samples.push_back(mine.samples[run] / base.samples[run] / more);
   }
-  result.conditions["base"] = identity(condition_of(base, "ranks") + " ranks");
+  const int fewest = ranks_of(base);
+  result.conditions["base"] =
+      identity(fmt::format("{} {}", fewest, fewest == 1 ? "rank" : "ranks"));
   detail::inherit_doubt(result, base, condition_of(result, "base"));
   return result;
 }

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
+#include "core/results/result_notes.hpp"
 #include "d5/core/results/results.hpp"
 #include "d5/core/statistics/student.hpp"
 #include "d5/level3_distributed/launching/scaling_study.hpp"
@@ -56,9 +58,9 @@ std::vector<std::vector<Measurement>> by_point(const std::vector<Measurement>& r
   return points;
 }
 
-}  // namespace
+using StatusOf = std::function<std::string(const Measurement&)>;
 
-TextTable scaling_summary(const std::vector<Measurement>& records) {
+TextTable summary_of(const std::vector<Measurement>& records, const StatusOf& status_of) {
   using enum TextTable::Align;
   TextTable table({{"ranks", right},
                    "scheme",
@@ -76,10 +78,25 @@ TextTable scaling_summary(const std::vector<Measurement>& records) {
     table.add({condition_of(one, "ranks"), condition_of(one, "distributed"),
                condition_of(one, "scaling"), cell(throughput), cell(find(of_point, "efficiency")),
                bytes_a_step(of_point), cell(find(of_point, "time_to_accuracy")),
-               cell(find(of_point, "test_accuracy")), std::string(name_of(worst.status))});
+               cell(find(of_point, "test_accuracy")), status_of(worst)});
   }
   table.drop_empty_columns();
   return table;
+}
+
+}  // namespace
+
+TextTable scaling_summary(const std::vector<Measurement>& records) {
+  return summary_of(records,
+                    [](const Measurement& one) { return std::string(name_of(one.status)); });
+}
+
+std::string scaling_text(const std::vector<Measurement>& records, Format format, int width) {
+  if (!is_for_people(format)) return scaling_summary(records).to_text(format, width);
+  detail::ResultNotes notes;
+  const TextTable table =
+      summary_of(records, [&](const Measurement& one) { return notes.status_of(one); });
+  return table.to_text(format, width) + notes.below_table(format, width);
 }
 
 Plot scaling_plot(const std::vector<Measurement>& records) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "d5/core/statistics/statistics.hpp"
@@ -52,6 +53,11 @@ std::string wrong_launches(const TrainingProfile::Times& times, int copies) {
   if (fit && (unobserved == 0 || unobserved == steps)) return "";
   return fmt::format("{} steps and {} unobserved ones of {} copies, and launches of {} steps each",
                      steps, unobserved, copies, of_copy);
+}
+
+const TrainingProfile::Times& nearest_times(const TrainingProfile& profile, std::int64_t batch) {
+  return *std::ranges::min_element(
+      profile.batches, {}, [&](const auto& times) { return std::abs(times.batch - batch); });
 }
 
 void judge_steps(TrainingProfile& profile) {

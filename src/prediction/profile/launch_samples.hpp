@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace d5::detail {
     const TrainingProfile::Times& times, int copies);
 /// The inconsistency of `launches` with the samples; empty: none.
 [[nodiscard]] std::string wrong_launches(const TrainingProfile::Times& times, int copies);
+
+/// The profiled size nearest to `batch`.
+[[nodiscard]] const TrainingProfile::Times& nearest_times(const TrainingProfile& profile,
+                                                          std::int64_t batch);
 
 /// Adds reasons to mistrust the steps: too few, or too much recording overhead.
 void judge_steps(TrainingProfile& profile);

@@ -10,6 +10,9 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/level1_network/picture/network_summary.hpp"
 #include "d5/level1_network/source/model_source.hpp"
+#include "d5/level2_training/training/training_session.hpp"
+#include "d5/prediction/profile/profile_training.hpp"
+#include "prediction/profile/profiled_step.hpp"
 
 namespace d5 {
 namespace {
@@ -49,24 +52,9 @@ std::vector<NodeWork> work_of(Network& network, const NetworkSummary& summary,
   return work;
 }
 
-}  // namespace
-
-TrainingProfile profile_from_cost(const std::string& model, const CostProfileOptions& options) {
-  const auto is_amount = [](double value) { return std::isfinite(value) && value >= 0; };
-  if (options.batch < 1 || !(options.step_seconds > 0) || !is_amount(options.step_seconds) ||
-      !is_amount(options.flop_per_byte) || !is_amount(options.switch_seconds)) {
-    throw ValueError(fmt::format(
-        "profile of '{}' from costs: a step of batch {} takes {} s, {} FLOP a byte, {} s a switch; "
-        "expected a positive batch and time, and no negative value",
-        printable(model), options.batch, options.step_seconds, options.flop_per_byte,
-        options.switch_seconds));
-  }
-  const OpenSizes sizes{.batch = options.batch};
-  Settings wishes = run_wishes("reference", sizes, {});
-  wishes.set("with_loss", true);
-  wishes.set("training", true);
-  Network network = open_model(model, wishes);
-  const NetworkSummary summary = summarise(network, sizes);
+TrainingProfile profile_of(Network& network, const std::string& model, const std::string& optimizer,
+                           const CostProfileOptions& options) {
+  const NetworkSummary summary = summarise(network, {.batch = options.batch});
   const auto unknown =
       std::ranges::find_if(summary.nodes, [](const auto& node) { return node.incomplete > 0; });
   if (unknown != summary.nodes.end()) {
@@ -74,8 +62,10 @@ TrainingProfile profile_from_cost(const std::string& model, const CostProfileOpt
         fmt::format("profile of '{}' from costs: the work of node '{}' is unknown: {}",
                     printable(model), printable(unknown->name), unknown->reason));
   }
-  TrainingProfile profile{
-      .model = model, .digest = model_digest(network), .framework = "costs", .optimizer = "sgd"};
+  TrainingProfile profile{.model = model,
+                          .digest = model_digest(network),
+                          .framework = "costs",
+                          .optimizer = optimizer};
   TrainingProfile::Times times{.batch = options.batch};
   for (const Parameter& parameter : network.parameters()) {
     profile.parameters.push_back({parameter.name, static_cast<double>(parameter.gradient.bytes())});
@@ -124,6 +114,31 @@ TrainingProfile profile_from_cost(const std::string& model, const CostProfileOpt
   profile.batches.push_back(std::move(times));
   check(profile);
   return profile;
+}
+
+}  // namespace
+
+TrainingProfile profile_from_cost(const std::string& model_or_recipe,
+                                  const CostProfileOptions& options) {
+  const auto is_amount = [](double value) { return std::isfinite(value) && value >= 0; };
+  if (options.batch < 1 || !(options.step_seconds > 0) || !is_amount(options.step_seconds) ||
+      !is_amount(options.flop_per_byte) || !is_amount(options.switch_seconds)) {
+    throw ValueError(fmt::format(
+        "profile of '{}' from costs: a step of batch {} takes {} s, {} FLOP a byte, {} s a switch; "
+        "expected a positive batch and time, and no negative value",
+        printable(model_or_recipe), options.batch, options.step_seconds, options.flop_per_byte,
+        options.switch_seconds));
+  }
+  if (is_recipe(model_or_recipe)) {
+    const Recipe recipe = recipe_to_profile(model_or_recipe, options.changes, options.batch);
+    TrainingSession session(recipe, {.data = options.data});
+    return profile_of(session.network(), model_or_recipe, recipe.choice("optimizer").name, options);
+  }
+  Settings wishes = run_wishes("reference", {.batch = options.batch}, {});
+  wishes.set("with_loss", true);
+  wishes.set("training", true);
+  Network network = open_model(model_or_recipe, wishes);
+  return profile_of(network, model_or_recipe, "sgd", options);
 }
 
 }  // namespace d5

@@ -12,6 +12,7 @@
 #include "d5/level1_network/graph/executor_word.hpp"
 #include "d5/level1_network/source/model_source.hpp"
 #include "d5/level1_network/source/network_inputs.hpp"
+#include "d5/level2_training/data/sampler.hpp"
 #include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level3_distributed/communicator/of_ranks.hpp"
 
@@ -92,12 +93,37 @@ class RecipeStep final : public ProfiledStep {
   TrainingSession session_;
 };
 
+Recipe changed_recipe(const std::string& file_or_name, const std::vector<std::string>& changes) {
+  Recipe recipe = load_recipe(file_or_name);
+  for (const auto& change : changes) recipe.set(change);
+  return recipe;
+}
+
+std::int64_t batch_of(const Recipe& recipe) {
+  return recipe.choice("sampler", "shuffle")
+      .settings.integer("batch_size", SamplerOptions{}.batch_size);
+}
+
 }  // namespace
 
 bool is_recipe(const std::string& word) {
   const auto carried = carried_recipes();
   return word.ends_with(".yaml") || word.ends_with(".yml") ||
          std::ranges::find(carried, word) != carried.end();
+}
+
+std::int64_t usual_batch(const std::string& model_or_recipe,
+                         const std::vector<std::string>& changes) {
+  if (!is_recipe(model_or_recipe)) return ProfileOptions{}.batches.front();
+  return batch_of(changed_recipe(model_or_recipe, changes));
+}
+
+Recipe recipe_to_profile(const std::string& file_or_name, const std::vector<std::string>& changes,
+                         std::int64_t batch) {
+  Recipe recipe = changed_recipe(file_or_name, changes);
+  // The fixed part of a recipe refuses even its own value.
+  if (batch != batch_of(recipe)) recipe.set(fmt::format("sampler.batch_size={}", batch));
+  return recipe;
 }
 
 std::unique_ptr<ProfiledStep> open_profiled_step(const std::string& model_or_recipe,
@@ -107,10 +133,8 @@ std::unique_ptr<ProfiledStep> open_profiled_step(const std::string& model_or_rec
   if (!is_recipe(model_or_recipe)) {
     return std::make_unique<ModelStep>(model_or_recipe, framework, batch, options, execution);
   }
-  Recipe recipe = load_recipe(model_or_recipe);
-  for (const auto& change : options.changes) recipe.set(change);
-  recipe.set(fmt::format("sampler.batch_size={}", batch));
-  return std::make_unique<RecipeStep>(recipe, framework, batch, options, execution);
+  return std::make_unique<RecipeStep>(recipe_to_profile(model_or_recipe, options.changes, batch),
+                                      framework, batch, options, execution);
 }
 
 std::int64_t steps_wanted(const ProfileOptions& options, double once, Communicator& ranks) {

@@ -26,6 +26,11 @@ class ProfiledStep {
                                                                const ProfileOptions& options,
                                                                const ExecutorOptions& execution);
 
+/// The recipe after `changes`, with batches of `batch` samples.
+/// Throws: as `load_recipe` and `Recipe::set`.
+[[nodiscard]] Recipe recipe_to_profile(const std::string& file_or_name,
+                                       const std::vector<std::string>& changes, std::int64_t batch);
+
 constexpr double kWarmAfter = 1;  ///< a step of this length warms everything; s
 
 /// The number of steps for `options`, if a step takes `once` seconds on the slowest rank; 0:

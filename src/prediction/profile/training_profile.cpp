@@ -2,6 +2,7 @@
 #include "d5/prediction/profile/training_profile.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -105,6 +106,15 @@ StepTimes step_times(const TrainingProfile& profile, std::int64_t batch) {
   result.batch = batch;
   result.beyond = above == all.begin() || above == all.end();
   return result;
+}
+
+std::int64_t only_batch(const TrainingProfile& profile) {
+  if (profile.batches.size() == 1) return profile.batches.front().batch;
+  std::vector<std::int64_t> sizes;
+  for (const auto& times : profile.batches) sizes.push_back(times.batch);
+  throw ValueError(fmt::format("profile of '{}': it has {} batch sizes ({}); choose one with {}",
+                               printable(profile.model), sizes.size(), fmt::join(sizes, ", "),
+                               option_word("batch")));
 }
 
 std::map<std::string, std::string> machine_words(const Environment& environment) {

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
+#include "core/results/result_notes.hpp"
 #include "d5/core/results/results.hpp"
 #include "d5/prediction/training/predicted_curve.hpp"
 
@@ -58,9 +60,9 @@ std::string name_of(const PredictedCurve& curve, const std::vector<PredictedCurv
   return name;
 }
 
-}  // namespace
+using StatusOf = std::function<std::string(const PredictedPoint&)>;
 
-TextTable prediction_table(const std::vector<PredictedCurve>& curves) {
+TextTable table_of(const std::vector<PredictedCurve>& curves, const StatusOf& status_of) {
   using enum TextTable::Align;
   TextTable table({"model",
                    "cluster",
@@ -98,11 +100,26 @@ TextTable prediction_table(const std::vector<PredictedCurve>& curves) {
                  percent(point.efficiency), fmt::format("{:.3f}", point.alpha),
                  with_prefix(point.computed, "s"), with_prefix(point.exposed, "s"),
                  with_prefix(static_cast<double>(point.bytes), "byte"), helps,
-                 point.mistrusted.empty() ? "" : "mistrusted"});
+                 point.mistrusted.empty() ? "" : status_of(point)});
     }
   }
   table.drop_empty_columns();
   return table;
+}
+
+}  // namespace
+
+TextTable prediction_table(const std::vector<PredictedCurve>& curves) {
+  return table_of(curves, [](const PredictedPoint&) { return "mistrusted"; });
+}
+
+std::string prediction_text(const std::vector<PredictedCurve>& curves, Format format, int width) {
+  if (!is_for_people(format)) return prediction_table(curves).to_text(format, width);
+  detail::ResultNotes notes;
+  const TextTable table = table_of(curves, [&](const PredictedPoint& point) {
+    return notes.status_of({.status = Status::mistrusted, .reason = point.mistrusted});
+  });
+  return table.to_text(format, width) + notes.below_table(format, width);
 }
 
 Plot prediction_plot(const std::vector<PredictedCurve>& curves) {

@@ -23,12 +23,12 @@ namespace {
 
 constexpr int kMostRanks = 1'000'000;
 
-/// Relative interval of the step time. With several launches from their medians, because steps of
-/// one launch do not show the variation between launches. With one launch by bootstrap: the middle
-/// 95% of means of resampled steps.
-Interval resampled(const TrainingProfile& profile) {
+/// Relative interval of the step time, by the profiled size nearest to `batch`. With several
+/// launches from their medians, because steps of one launch do not show the variation between
+/// launches. With one launch by bootstrap: the middle 95% of means of resampled steps.
+Interval resampled(const TrainingProfile& profile, std::int64_t batch) {
   constexpr int kDraws = 1000;
-  TrainingProfile::Times times = profile.batches.front();
+  TrainingProfile::Times times = detail::nearest_times(profile, batch);
   if (!times.unobserved.empty()) times.steps = times.unobserved;
   const std::vector<double>& steps = times.steps;
   if (times.launches.size() > 1) {
@@ -113,7 +113,7 @@ double closed_step(const TrainingProfile& profile, const ClusterDescription& clu
 }
 
 PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription& cluster,
-                       const ScalingPredictionOptions& options, int ranks, Interval factors) {
+                       const ScalingPredictionOptions& options, int ranks) {
   PredictedPoint point;
   point.ranks = ranks;
   point.batch = batch_of_rank(options, ranks);
@@ -150,6 +150,7 @@ PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription&
     mistrust(fmt::format("messages of {} bytes are larger than the largest of the calibration, {}",
                          simulated.report.largest_bytes, known));
   }
+  const Interval factors = resampled(profile, point.batch);
   const auto at = [&](double factor, double messages) {
     SimulatedTrainingOptions other = training;
     other.compute_factor *= factor;
@@ -234,12 +235,11 @@ std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
     }
     (void)batch_of_rank(options, ranks);
   }
-  const Interval factors = resampled(profile);
   const double alone = throughput_alone(profile, cluster, options);
   std::vector<PredictedPoint> points;
   for (const int ranks : options.ranks) {
     try {
-      points.push_back(predict(profile, cluster, options, ranks, factors));
+      points.push_back(predict(profile, cluster, options, ranks));
       points.back().alone = alone;
     } catch (const SimulationBudget&) {
       if (points.empty()) throw;

@@ -73,12 +73,9 @@ RankRates rates_of(const TrainingProfile& profile, const SimulatedTrainingOption
 
 /// The profile's steps relative to the typical one, by launch, in order of copies.
 std::vector<std::vector<double>> factors_of(const TrainingProfile& profile, std::int64_t batch) {
-  const auto& all = profile.batches;
-  const auto nearest = std::ranges::min_element(
-      all, {}, [&](const auto& times) { return std::abs(times.batch - batch); });
-  TrainingProfile::Times times = *nearest;
+  TrainingProfile::Times times = detail::nearest_times(profile, batch);
   if (!times.unobserved.empty()) times.steps = times.unobserved;
-  const double usual = step_times(profile, nearest->batch).step;
+  const double usual = step_times(profile, times.batch).step;
   std::vector<std::vector<double>> factors;
   for (const auto& launch : detail::samples_of_launches(times, profile.copies)) {
     auto& of_launch = factors.emplace_back();

@@ -49,6 +49,34 @@ TEST_CASE("a profile's curve is printed, drawn and written, a record a number of
   CHECK(std::filesystem::exists(profile / "pictures/prediction.svg"));
 }
 
+TEST_CASE("a prediction without a batch takes the profile's only one, and never one of several") {
+  const CostProfile profile;
+  const auto run = run_d5("predict " + profile.file() + " --ranks 1,2 --quiet --format csv --out " +
+                          (profile / "curve.json"));
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  for (const auto& record : read_results(profile / "curve.json").measurements) {
+    CHECK(record.conditions.at("batch") == "8");
+    CHECK(record.status == Status::passed);
+  }
+  TrainingProfile two = read_training_profile(profile.file());
+  two.batches.push_back(two.batches[0]);
+  two.batches[1].batch = 24;
+  write_training_profile(two, profile / "two.json");
+  const auto unclear = run_d5("predict " + (profile / "two.json") + " --ranks 1,2 --quiet");
+  CHECK(unclear.status == 2);
+  CHECK_THAT(unclear.err, Catch::Contains("2 batch sizes (8, 24); choose one with --batch"));
+}
+
+TEST_CASE("the reasons of mistrusted rows stand below the table, each once") {
+  const CostProfile profile;
+  const auto run = run_d5("predict " + profile.file() + " --batch 64 --ranks 1..4 --quiet");
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  CHECK_THAT(run.out, Catch::Contains("mistrusted [1]"));
+  CHECK_THAT(run.out, Catch::EndsWith("\n\n[1] a batch of 64 is outside the profiled range\n"));
+}
+
 TEST_CASE("a prediction that is impossible is an error, with status 2") {
   const CostProfile profile;
   const auto [options, says] = GENERATE(table<std::string, std::string>({

@@ -55,6 +55,33 @@ TEST_CASE("a profile from costs adds up to the step that is known, and runs noth
         Approx(0.198).epsilon(1e-9));
 }
 
+TEST_CASE("a recipe is profiled with its own batch, unless another is given") {
+  const TemporaryFolder folder;
+  const auto batch_of = [&](const std::string& options) {
+    const auto run =
+        run_d5("profile mnist-lenet-quick --steps 2 --least-time 0s --launches 1 --out " +
+               (folder / "p.json") + options);
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    return read_training_profile(folder / "p.json").batches.at(0).batch;
+  };
+  CHECK(batch_of("") == 32);
+  CHECK(batch_of(" --set sampler.batch_size=8") == 8);
+  CHECK(batch_of(" --set sampler.batch_size=8 --batch 4") == 4);
+}
+
+TEST_CASE("a recipe's step is shared by costs, too") {
+  const TemporaryFolder folder;
+  const auto run =
+      run_d5("profile mnist-lenet-quick --from-cost 198ms --out " + (folder / "p.json"));
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  const TrainingProfile profile = read_training_profile(folder / "p.json");
+  CHECK(profile.batches.at(0).batch == 32);
+  CHECK(profile.optimizer == "momentum");
+  CHECK(step_times(profile, 32).step == Approx(0.198).epsilon(1e-9));  // sums, rounded
+}
+
 TEST_CASE("d5 profile refuses what it cannot do before it begins") {
   CHECK(run_d5("profile lenett").status == 2);
   CHECK(run_d5("profile lenet --batch 0").status == 2);

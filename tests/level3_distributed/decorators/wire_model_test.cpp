@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -18,21 +19,27 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The time from the first rank's start to the last one's end: the fastest of three, because sleeps
-/// end late on a busy machine.
+/// The fastest of some tries, which end with one below `enough`, or after twenty: on a busy machine
+/// sleeps end late, and ranks wait for a processor. `seconds` is the same on every rank.
 template <class F>
-double seconds_of(const F& run) {
-  double fastest = 1e9;
-  for (int i = 0; i < 3; ++i) {
+double fastest_of(double enough, const F& seconds) {
+  double fastest = seconds();
+  for (int i = 1; i < 20 && fastest >= enough; ++i) fastest = std::min(fastest, seconds());
+  return fastest;
+}
+
+/// The time from the first rank's start to the last one's end, tried until it is below `enough`.
+template <class F>
+double seconds_of(double enough, const F& run) {
+  return fastest_of(enough, [&] {
     world()->barrier();
     Tensor begin = Tensor::scalar(double(Trace::now_ns()));
     run();
     Tensor end = Tensor::scalar(double(Trace::now_ns()));
     world()->all_reduce(begin, Reduction::minimum);
     world()->all_reduce(end, Reduction::maximum);
-    fastest = std::min(fastest, (end.item<double>() - begin.item<double>()) * 1e-9);
-  }
-  return fastest;
+    return (end.item<double>() - begin.item<double>()) * 1e-9;
+  });
 }
 
 Tensor numbers(std::int64_t elements) {
@@ -49,6 +56,7 @@ std::shared_ptr<Communicator> wired(const std::string& words) {
 
 // Real costs and late sleeps come on top of the model, but less than its own time.
 constexpr double kMost = 2;
+constexpr double kAnyTime = std::numeric_limits<double>::infinity();  // one try
 
 }  // namespace
 
@@ -96,13 +104,13 @@ TEST_CASE("a ring all-reduce takes its formula's time on modelled wires, and giv
   Tensor fast_sum = numbers(elements), slow_sum;
   const auto ring = all_reduces().at("ring").make();
   ring->start(*world(), fast_sum)->wait();
-  const double seconds = seconds_of([&] {
+  const double expected =
+      2 * (rank_count - 1) * (2e-3 + 4.0 * double(elements) / rank_count / 10e6);
+  const double seconds = seconds_of(kMost * expected, [&] {
     slow_sum = numbers(elements);
     ring->start(*slow, slow_sum)->wait();
   });
   CHECK(std::ranges::equal(fast_sum.span<float>(), slow_sum.span<float>()));
-  const double expected =
-      2 * (rank_count - 1) * (2e-3 + 4.0 * double(elements) / rank_count / 10e6);
   CHECK(seconds >= expected);
   if (rank_count > 1) CHECK(seconds < kMost * expected);
 }
@@ -111,7 +119,7 @@ TEST_CASE("the library's all-reduce takes the lower bound of all algorithms") {
   const auto slow = wired("2ms,10MB/s");
   const double expected = 2 * (rank_count - 1) * (2e-3 + 4.0 * 60000 / rank_count / 10e6);
   Tensor sum;
-  const double seconds = seconds_of([&] {
+  const double seconds = seconds_of(kMost * expected, [&] {
     sum = numbers(60000);
     slow->all_reduce(sum);
   });
@@ -126,7 +134,7 @@ TEST_CASE("messages leave a port one after the other, those of a group too") {
   if (rank_count < 2) return;
   const auto slow = wired("5ms,10MB/s");
   const auto group = slow->split(0);
-  const double seconds = seconds_of([&] {
+  const double seconds = seconds_of(kMost * 0.045, [&] {
     Tensor one = numbers(50000), two = numbers(50000);  // 20 ms each
     if (this_rank == 0) {
       const auto first = slow->start_send(one, 1), second = group->start_send(two, 1);
@@ -145,23 +153,28 @@ TEST_CASE("messages leave a port one after the other, those of a group too") {
 TEST_CASE("a sender may go on when its message has left, a latency before it arrives") {
   if (rank_count < 2) return;
   const auto slow = wired("60ms,1GB/s");
-  world()->barrier();
-  const std::int64_t begin = Trace::now_ns();
-  Tensor data = Tensor::scalar(1.0f);
-  if (this_rank == 0) {
-    slow->send(data, 1);
-    CHECK(double(Trace::now_ns() - begin) * 1e-9 < 0.05);
-  } else if (this_rank == 1) {
-    const auto request = slow->start_receive(data, 0);
-    request->wait();
-  }
-  world()->barrier();
+  const double kept = fastest_of(0.05, [&] {
+    world()->barrier();
+    const std::int64_t begin = Trace::now_ns();
+    Tensor data = Tensor::scalar(1.0f);
+    Tensor seconds = Tensor::scalar(0.0);
+    if (this_rank == 0) {
+      slow->send(data, 1);
+      seconds = Tensor::scalar(double(Trace::now_ns() - begin) * 1e-9);
+    } else if (this_rank == 1) {
+      const auto request = slow->start_receive(data, 0);
+      request->wait();
+    }
+    world()->all_reduce(seconds, Reduction::maximum);  // the sender's
+    return seconds.item<double>();
+  });
+  CHECK(kept < 0.05);
 }
 
 TEST_CASE("receiving from any rank gives no message early, and names its sender") {
   if (rank_count < 2) return;
   const auto slow = wired("20ms,1GB/s");
-  const double seconds = seconds_of([&] {
+  const double seconds = seconds_of(kAnyTime, [&] {
     Tensor data = Tensor::zeros(DType::float32, {4});
     if (this_rank == 1) slow->send(numbers(3), 0, 7);
     if (this_rank != 0) return;

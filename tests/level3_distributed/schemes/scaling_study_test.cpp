@@ -73,6 +73,28 @@ TEST_CASE("more ranks than cores are mistrusted") {
   CHECK(record(records, "throughput", "1").status == Status::passed);
 }
 
+TEST_CASE(
+    "reasons of all runs and ranks stand below the table, with ranges in place of repetition") {
+  Measurement two{.metric = "throughput", .unit = "sample/s", .samples = {100, 120}};
+  two.conditions = {{"ranks", identity(2)}, {"scaling", identity("strong")}};
+  for (const char* busy : {"1.6", "1.4"}) {
+    mistrust(two, std::string("other work kept ") + busy + " of 2 processors busy");
+  }
+  Measurement weak = two;
+  weak.conditions["scaling"] = identity("weak");
+  weak.reason = "other work kept 1.9 of 2 processors busy; the processor's speed changed";
+  const std::string text = scaling_text({two, weak}, Format::table);
+  CHECK_THAT(text, Catch::Contains("mistrusted [1]") && Catch::Contains("mistrusted [1,2]"));
+  CHECK_THAT(text, Catch::EndsWith("\n\n[1] other work kept 1.4 to 1.9 of 2 processors busy\n"
+                                   "[2] the processor's speed changed\n"));
+}
+
+TEST_CASE("the base of an efficiency is one rank, not one ranks") {
+  const auto records =
+      scaling_study(points_of(kGrid), square_root, {.repetition = {.runs = 1, .seed = 1}});
+  CHECK(record(records, "efficiency", "4").conditions.at("base") == "1 rank");
+}
+
 TEST_CASE("a study that goes on makes no run twice") {
   if (world()->size() > 1) return;  // one writes
   const testing::TemporaryFolder folder;

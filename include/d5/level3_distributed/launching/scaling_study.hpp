@@ -68,6 +68,10 @@ struct ScalingStudyOptions {
 /// One row per point: throughput and efficiency with their intervals, bytes that a rank sends and
 /// receives per step, and the final metrics.
 [[nodiscard]] TextTable scaling_summary(const std::vector<Measurement>& records);
+/// The summary in `format`. For people the reasons of rows that did not pass stand below it, by
+/// number. `width`: as for `TextTable::to_text`.
+[[nodiscard]] std::string scaling_text(const std::vector<Measurement>& records, Format format,
+                                       int width = 0);
 
 /// Throughput over ranks, one line for each scheme and scaling, with the line of perfect scaling
 /// from the fewest ranks.

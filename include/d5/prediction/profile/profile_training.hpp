@@ -58,5 +58,9 @@ struct ProfileOptions {
 
 /// Whether `word` names a recipe: a .yaml file or a built-in one.
 [[nodiscard]] bool is_recipe(const std::string& word);
+/// The batch size to profile if none is given: a recipe's own, after `changes`; 16 for a model.
+/// Throws: as `load_recipe` and `Recipe::set`.
+[[nodiscard]] std::int64_t usual_batch(const std::string& model_or_recipe,
+                                       const std::vector<std::string>& changes = {});
 
 }  // namespace d5

@@ -76,6 +76,10 @@ struct StepTimes {
 /// Throws: ValueError for a batch below 1.
 [[nodiscard]] StepTimes step_times(const TrainingProfile& profile, std::int64_t batch);
 
+/// The batch size of a profile that has a single one, for a prediction that names none.
+/// Throws: ValueError that lists the sizes of a profile with several.
+[[nodiscard]] std::int64_t only_batch(const TrainingProfile& profile);
+
 /// Digest of names, operators, parameters and their shapes, but not of values. The same for the
 /// same model on every machine.
 [[nodiscard]] std::string model_digest(Network& network);

@@ -21,6 +21,10 @@ struct PredictedCurve {
 
 /// One row for each curve and number of ranks.
 [[nodiscard]] TextTable prediction_table(const std::vector<PredictedCurve>& curves);
+/// The table in `format`. For people the reasons of mistrusted rows stand below it, by number.
+/// `width`: as for `TextTable::to_text`.
+[[nodiscard]] std::string prediction_text(const std::vector<PredictedCurve>& curves, Format format,
+                                          int width = 0);
 /// Throughput over ranks: predictions with error bands, measurements, closed formulas, and perfect
 /// scaling from the first curve's fewest ranks.
 [[nodiscard]] Plot prediction_plot(const std::vector<PredictedCurve>& curves);
