@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -60,6 +61,17 @@ Results go to stdout, everything else to stderr. Exit status: 0 passed, 1 someth
 unsupported, 2 bad usage or input, 3 a gate cannot tell, 130 interrupted: Ctrl-C ends a measurement
 early and keeps what was measured (143: SIGTERM, 129: the terminal closed).
 `d5 COMMAND --help` shows examples of each command.)";
+
+/// The first example of a command's help, with the lines that continue it.
+std::string first_example(const std::string& help) {
+  std::istringstream lines(help);
+  std::string text, line;
+  std::getline(lines, line);  // "Examples:"
+  while (std::getline(lines, line) && (text.empty() || line.starts_with("   "))) {
+    text += line + '\n';
+  }
+  return text;
+}
 
 /// Prefixes the rank: under mpirun several ranks print to one terminal.
 const char* rank_in_job() { return std::getenv("OMPI_COMM_WORLD_RANK"); }
@@ -170,12 +182,15 @@ CLI::App& Program::add(std::string_view path, const std::string& summary,
   command->footer("Examples:\n" + examples);
   command->callback([this, run = std::move(run)] { chosen_ = run; });
   if (parent != &app_) {
-    std::string summaries;
+    std::string summaries, first;
     for (const auto* child : parent->get_subcommands([](const CLI::App*) { return true; })) {
       summaries +=
           (summaries.empty() ? "" : "; ") + child->get_name() + ": " + child->get_description();
+      first += first_example(child->get_footer());
     }
     parent->description(summaries);
+    parent->footer(fmt::format("Examples:\n{}\n`d5 {} COMMAND --help` shows more.", first,
+                               parent->get_name()));
   }
   return *command;
 }

@@ -28,7 +28,8 @@ void add_analysis_option(CLI::App& command, std::string& analysis) {
 
 void print_analysis(const std::string& analysis, const std::vector<std::string>& files,
                     Format format, const std::string& plot) {
-  const EntryChoice choice = entry_of_words("analysis", analysis);
+  EntryChoice choice = entry_of_words("analysis", analysis);
+  choice.name = meant_name(choice.name, analyses().names());
   const auto part = analyses().at(choice.name).make(choice.settings);
   AnalysisResult result = part->analyse(analysed_runs(files, "", StoredTraces::with));
   if (result.table.size() == 0) {

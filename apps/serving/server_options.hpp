@@ -21,6 +21,11 @@ inline void add_server_option(CLI::App& command, std::string& address) {
       ->option_text("ADDRESS");
 }
 
+/// Adds JOB: a job of the server.
+inline void add_job_argument(CLI::App& command, std::string& job) {
+  command.add_option("JOB", job, "id, or its first 6 digits or more ('d5 job list')")->required();
+}
+
 [[nodiscard]] inline ServingClient client_of(const std::string& address) {
   return ServingClient(address.empty() ? kUsualServer : address, {.interrupt = ctrl_c()});
 }

@@ -14,7 +14,7 @@ def load_file(path: str) -> str:
     name = pathlib.Path(path).stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not pathlib.Path(path).is_file():
-        raise IoError("no Python file is there")
+        raise IoError(f"'{path}' is no Python file")
     folder = str(pathlib.Path(path).parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)

@@ -158,6 +158,9 @@ def test_a_file_is_loaded_and_runs_in_a_process_of_its_own(tmp_path):
         d5.test_forward("Relu 3", "small0", isolate=60)
     with pytest.raises(d5.IoError, match="nowhere.py"):
         d5.op.load(tmp_path / "nowhere.py")
+    (tmp_path / "folder.py").mkdir()
+    with pytest.raises(d5.IoError, match="folder.py' is no Python file"):
+        d5.op.load(tmp_path / "folder.py")
     broken = tmp_path / "broken_framework.py"
     broken.write_text("import nothing_of_this_name")
     with pytest.raises(d5.Error, match="ModuleNotFoundError"):

@@ -54,6 +54,17 @@ TEST_CASE("op build prints the library, which --load takes like its source") {
   CHECK_THAT(wrong.err, Contains("wrong.cpp:1:9: error:"));
 }
 
+TEST_CASE("a Python file is loaded, or the error says what this d5 lacks for it") {
+  const TemporaryFolder folder;
+  testing::write(folder / "mine.py", "");
+  const auto run = run_d5("list samplers --load " + (folder / "mine.py"));
+  INFO(run.err);
+  if (run.status == 0) return;
+  CHECK(run.status == 2);
+  CHECK_THAT(run.err, Contains("without the loader of Python files") ||  // or without Python's d5
+                          Contains("Python files need the module d5"));
+}
+
 TEST_CASE("isolated, an operator that crashes or hangs is a failed row, and the run goes on") {
   const TemporaryFolder folder;
   setenv("XDG_CACHE_HOME", (folder / "cache").c_str(), 1);

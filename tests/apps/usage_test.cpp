@@ -32,6 +32,19 @@ TEST_CASE("help of every command teaches by examples and ends with status 0") {
   }
 }
 
+TEST_CASE("help of a group of commands has the first example of each") {
+  for (const std::string group : {"op", "net", "data", "optimizer", "artefact"}) {
+    const auto help = run_d5(group + " --help");
+    INFO(help.out);
+    CHECK(help.status == 0);
+    CHECK_THAT(help.out, Contains("Examples:\n  d5 " + group + " "));
+    CHECK_THAT(help.out, !Contains("d5 env") && Contains("d5 " + group + " COMMAND --help"));
+  }
+  CHECK_THAT(run_d5("op --help").out,
+             Contains("\n  d5 op bench ") && Contains("\n  d5 op check \"Relu 2x3\""));
+  CHECK_THAT(run_d5("all-reduce --help").out, Contains("interleaved, 4 B to 64 MiB"));
+}
+
 TEST_CASE("d5 alone tells five things to begin with, each on a line, and the way to the rest") {
   const auto run = run_d5("");
   CHECK(run.status == 0);
@@ -62,6 +75,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"list operatrs", "did you mean operators"},
       {"net show lenett", "did you mean lenet"},
       {"net show no/such.onnx", "no/such.onnx"},
+      {"net show lenet:depth=8", "expected the name lenet alone"},
       {"net run lenet --framework tochr", "tochr"},
       {"net run lenet --dim N=0", "N=0"},
       {"net run lenet --place Conv", "OPERATOR=FRAMEWORK"},
@@ -85,6 +99,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"op check 'Relu 2' --device cpu:7", "cpu:7"},
       {"op check 'Relu 2' --load /proc/self/exe", "/proc/self/exe"},
       {"op check 'Relu 2' --load /no/such/library.so", "/no/such/library.so"},
+      {"op check 'Relu 2' --load nowhere.py", "'nowhere.py': there is no such file"},
       {"op check 'Relu 2' --trace /no/such/folder/trace.json", "/no/such/folder/trace.json"},
       {"op check 'Relu 2' --out a.json --trace ./a.json", "--out and --trace are both './a.json'"},
       {"train no-such-recipe", "no-such-recipe"},
@@ -114,7 +129,8 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"compare a.json b.json --samples 3", "--samples is for subjects that run now"},
       {"compare a.json b.json --framework torch", "--framework is for subjects that run now"},
       {"op check no-such-cases.txt", "operator or file of cases 'no-such-cases.txt' is unknown"},
-      {"op check 'my.Foo 2x3'", "operator 'my.Foo' is unknown"},
+      {"op check 'my.Foo 2x3'", "'my'; load your own from its file (--load FILE)"},
+      {"op check 'com.microsft.Gelu 2'", "did you mean com.microsoft.Gelu?"},
       {"op check 'Relu@99 2'", "expected an opset from 1 to"},
       {"op check 'Relu@0 2'", "expected an opset from 1 to"},
       {"op check 'Gelu@13 2'", "operator Gelu is not in opset 13"},

@@ -105,6 +105,21 @@ TEST_CASE("a run that is mistrusted decides, and its doubt stays with the step")
   CHECK(peak.steps[1].doubt == "latency had not settled");
 }
 
+TEST_CASE("a peak is doubted for runs that decided it, but not because a rate that misses grows") {
+  using enum PeakStep::Verdict;
+  const std::string unsettled = "latency had not settled by the middle of the run";
+  Peak peak{.rate = 20, .missed = 40};
+  peak.steps = {{.rate = 10, .verdict = holds, .doubt = "queries were asked late"},
+                {.rate = 20, .verdict = undecided, .doubt = unsettled},
+                {.rate = 20, .verdict = holds},
+                {.rate = 40, .verdict = misses, .doubt = unsettled}};
+  CHECK(doubts_of(peak).empty());
+  peak.steps[2].doubt = unsettled;
+  peak.steps[3].doubt = "queries were asked late";
+  CHECK(doubts_of(peak) == std::vector<std::string>{"at 20.0 query/s: " + unsettled,
+                                                    "at 40.0 query/s: queries were asked late"});
+}
+
 namespace {
 
 /// Answers of the latency at all rates, in s; a rate above `most` is undecided.

@@ -377,6 +377,17 @@ TEST_CASE("over TLS an agent goes to a server whose certificate it trusts, and t
   agent.interrupt.deadline = now_seconds() + 0.5;
   CHECK(run_agent(agent) == 0);  // without TLS it finds no server, until its time is over
   CHECK(place.queue->agents().empty());
+  agent.authorities.clear();
+  std::stop_source stop;
+  agent.interrupt = {.token = stop.get_token()};
+  agent.say = [&](const std::string& line) {
+    said = line;
+    stop.request_stop();
+  };
+  CHECK(run_agent(agent) == 0);  // without TLS, until it said so
+  CHECK_THAT(said, Contains("a server with TLS takes authorities=FILE"));
+  CHECK(place.queue->agents().empty());
+  agent.say = {};
   agent.interrupt = {};
   agent.authorities = own.certificate;
   const std::string id = place.submit();

@@ -412,6 +412,56 @@ TEST_CASE("a job that no agent can take says why at once, in its state and in it
   });
 }
 
+TEST_CASE("a silent agent may have no job, and those that it fits when it is heard again") {
+  on_each_database([](const AnyDatabase& any) {
+    const StandingClock clock;
+    const auto queue = JobQueue::open(any.address, clock.options());
+    queue->publish(facts_of("a"));
+    *clock.seconds += 60;
+    const std::string id = queue->submit({.manifest = "{}"}).job.id;
+    for (const auto& why : {queue->why(id), queue->why(JobConstraints{})}) {
+      REQUIRE(why.size() == 1);
+      CHECK(why[0].state == StandingAgent::State::silent);
+      CHECK_FALSE(why[0].fits);
+      CHECK(why[0].reason == "it is silent");
+    }
+    CHECK(queue->why(JobConstraints{.cores = 64}).at(0).reason == "it has 4 cores of 64");
+    queue->heartbeat("a");
+    CHECK(queue->why(id).at(0).fits);
+    CHECK(queue->lease("a"));
+  });
+}
+
+TEST_CASE("a job is known by its id's first six digits or more, if no other id begins so") {
+  on_each_database([](const AnyDatabase& any) {
+    const auto queue = JobQueue::open(any.address);
+    queue->publish(facts_of("a"));
+    const std::string id = queue->submit({.manifest = "{}"}).job.id;
+    for (const auto digits : std::vector<std::size_t>{6, 8, 31, 32}) {
+      CHECK(queue->job(id.substr(0, digits)).id == id);
+      CHECK(queue->why(id.substr(0, digits)).size() == 1);
+    }
+    CHECK_THROWS_WITH(queue->job(id.substr(0, 5)), Contains("give at least 6 digits"));
+    CHECK_THROWS_AS(queue->job(""), NotFound);
+    CHECK_THROWS_AS(queue->job("%%%%%%"), NotFound);
+    CHECK(queue->cancel(id.substr(0, 8)));
+    CHECK(queue->job(id).state == JobState::cancelled);
+    CHECK(queue->job(id).parts[0].state == JobState::cancelled);
+    CHECK(queue->retry(id.substr(0, 8)).job.id != id);
+
+    const std::string twin = id.substr(0, 30) + (id.ends_with("00") ? "11" : "00");
+    detail::open_database(any.address, {})
+        ->change(
+            "INSERT INTO job (id, number, request, key, manifest, place, demand, priority, "
+            "submitted, state, owner) SELECT $1, number + 100, request, key, manifest, place, "
+            "demand, priority, submitted, state, owner FROM job WHERE id = $2",
+            {twin, id});
+    CHECK_THROWS_AS(queue->cancel(id.substr(0, 8)), NotFound);
+    CHECK_THROWS_WITH(queue->job(id.substr(0, 8)), Contains(id) && Contains(twin));
+    CHECK(queue->job(id).id == id);
+  });
+}
+
 TEST_CASE("a higher priority goes first, and then who came first") {
   on_each_database([](const AnyDatabase& any) {
     const auto queue = JobQueue::open(any.address);

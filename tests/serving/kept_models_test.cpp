@@ -64,6 +64,9 @@ TEST_CASE("a model of one's own is kept with its data set, found by name, and re
   CHECK_THROWS_WITH(client.forget("model", "toy"), Contains(job.id + " uses toy"));
   CHECK_THROWS_WITH(client.forget("dataset", "colours"), Contains("uses colours"));
   CHECK(client.cancel(job.id));
+  CHECK_THROWS_WITH(client.forget("model", "colours"),
+                    Contains("colours is a dataset; give dataset"));
+  CHECK_THROWS_WITH(client.forget("dataset", "toy"), Contains("toy is a model; leave out dataset"));
   client.forget("model", "toy");
   client.forget("dataset", "colours@1.0.0-dev");
   CHECK(client.kept().empty());

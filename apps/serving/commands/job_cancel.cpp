@@ -33,7 +33,7 @@ void register_job_cancel(app::Program& program) {
   auto options = std::make_shared<JobCancelOptions>();
   auto& command = program.add("job cancel", "cancel a job of a server", kJobCancelExamples,
                               [options] { return run_job_cancel(*options); });
-  command.add_option("JOB", options->job, "id ('d5 job list')")->required();
+  app::add_job_argument(command, options->job);
   app::add_server_option(command, options->server);
   app::add_quiet_option(command, *options);
 }

@@ -36,7 +36,7 @@ void register_job_retry(app::Program& program) {
   auto options = std::make_shared<JobRetryOptions>();
   auto& command = program.add("job retry", "retry a job that failed or was cancelled",
                               kJobRetryExamples, [options] { return run_job_retry(*options); });
-  command.add_option("JOB", options->job, "id ('d5 job list')")->required();
+  app::add_job_argument(command, options->job);
   app::add_server_option(command, options->server);
   app::add_quiet_option(command, *options);
 }

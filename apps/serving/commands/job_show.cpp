@@ -59,7 +59,7 @@ void register_job_show(app::Program& program) {
   auto options = std::make_shared<JobShowOptions>();
   auto& command = program.add("job show", "show the progress and results of a job",
                               kJobShowExamples, [options] { return run_job_show(*options); });
-  command.add_option("JOB", options->job, "id ('d5 job list')")->required();
+  app::add_job_argument(command, options->job);
   command.add_flag("--follow", options->follow, "wait for the job's end, and print its results");
   command.add_flag("--manifest", options->manifest, "print the manifest of the evaluation");
   app::add_server_option(command, options->server);

@@ -36,7 +36,7 @@ void register_job_why(app::Program& program) {
   auto options = std::make_shared<JobWhyOptions>();
   auto& command = program.add("job why", "show which agents may run a job, and why others may not",
                               kJobWhyExamples, [options] { return run_job_why(*options); });
-  command.add_option("JOB", options->job, "id ('d5 job list')")->required();
+  app::add_job_argument(command, options->job);
   app::add_server_option(command, options->server);
   app::add_format_options(command, *options);
 }

@@ -55,7 +55,7 @@ void look_for_doubts(ScenarioResult& result) {
     const auto settled = steady_from(latencies);
     result.conditions["steady_from"] =
         finding(settled ? fmt::format("query {}", *settled) : "never");
-    if (!settled) doubt = "latency had not settled by the middle of the run";
+    if (!settled) doubt = detail::kUnsettled;
   }
   if (result.latency_from == LatencyFrom::schedule) {
     // Beyond a tenth, more than a tenth of the reported latency is the generator's.

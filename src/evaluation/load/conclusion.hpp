@@ -9,6 +9,9 @@
 
 namespace d5::detail {
 
+/// A doubt of a valid run; an overloaded system never settles.
+constexpr const char* kUnsettled = "latency had not settled by the middle of the run";
+
 /// Marks a run as invalid, with a further reason.
 void invalidate(ScenarioResult& result, const std::string& reason);
 /// Moves the log into the result. Samples that failed, or have no answer or several, invalidate it.

@@ -62,12 +62,7 @@ Measurement peak_record(const Measurement& record, const Peak& peak) {
   one.samples = {peak.rate};
   one.conditions["missed at"] =
       finding(std::isinf(peak.missed) ? "none" : with_prefix(peak.missed, "query/s"));
-  for (const PeakStep& step : peak.steps) {
-    const bool decides = step.rate == peak.rate || step.rate == peak.missed;
-    if (decides && !step.doubt.empty()) {
-      mistrust(one, fmt::format("at {}: {}", with_prefix(step.rate, "query/s"), step.doubt));
-    }
-  }
+  for (const std::string& doubt : doubts_of(peak)) mistrust(one, doubt);
   if (!peak.cut.empty()) {
     if (peak.rate > 0) {
       mistrust(one, peak.cut + ": the highest rate that held so far");

@@ -10,7 +10,9 @@
 
 #include "d5/core/clocks/clock.hpp"
 #include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
 #include "d5/evaluation/load/query_summary.hpp"
+#include "evaluation/load/conclusion.hpp"
 #include "evaluation/scenario/peak_bound.hpp"
 
 namespace d5 {
@@ -155,6 +157,18 @@ void PeakOptions::declare(OptionList& options) {
               {.least = 0});
   options.add("most_seconds", most_seconds, "time limit of the search; 0: none",
               {.least = 0, .unit = "s"});
+}
+
+std::vector<std::string> doubts_of(const Peak& peak) {
+  std::vector<std::string> doubts;
+  for (const PeakStep& step : peak.steps) {
+    const bool held = step.rate == peak.rate && step.verdict == Verdict::holds;
+    const bool missed = step.rate == peak.missed && step.doubt != detail::kUnsettled;
+    if ((held || missed) && !step.doubt.empty()) {
+      doubts.push_back(fmt::format("at {}: {}", with_prefix(step.rate, "query/s"), step.doubt));
+    }
+  }
+  return doubts;
 }
 
 PeakBound peak_bound(const PeakOptions& options) {

@@ -53,6 +53,13 @@ const ModelEntry& entry_of(const std::string& name) {
                     "shapes in quotes: \"Gemm 2x3 3x4\"",
                     name));
   }
+  if (const auto colon = name.find(':'); models().find(name.substr(0, colon))) {
+    if (colon == std::string::npos) return models().at(name);
+    throw NotFound(fmt::format(
+        "network '{}': expected the name {} alone, for a network with the defaults of its options; "
+        "a recipe ('model') and Python (d5.model) set options",
+        printable(name), name.substr(0, colon)));
+  }
   return models().at(name);
 }
 

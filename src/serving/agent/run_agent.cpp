@@ -12,6 +12,7 @@
 
 #include "core/errors/error_line.hpp"
 #include "d5/core/clocks/clock.hpp"
+#include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/serving/agent/agent.hpp"
 #include "evaluation/database/open_database.hpp"
@@ -114,15 +115,19 @@ class RunningAgent {
   void hear(const AgentNews& news) {
     switch (news.what) {
       case AgentNews::What::welcome:
-        connected_ = true;
+        connected_ = told_state_ = true;
         say(fmt::format("agent {} at {}", options_.facts.name, options_.server));
         break;
       case AgentNews::What::broken:
-        if (std::exchange(connected_, false) || !told_broken_) {
-          say(fmt::format("no server at {} ({}); retrying", options_.server,
-                          printable_message(news.text)));
+        if (std::exchange(connected_, false) || !told_state_) {
+          // A server with TLS breaks off an agent without it, and cannot say why.
+          const bool may_lack_tls = !told_state_ && options_.authorities.empty();
+          say(fmt::format(
+              "no server at {} ({}); retrying{}", options_.server, printable_message(news.text),
+              may_lack_tls ? "; a server with TLS takes " + option_word("authorities", "FILE")
+                           : ""));
         }
-        told_broken_ = true;
+        told_state_ = true;
         delivering_ = asked_ = false;
         break;
       case AgentNews::What::refused:
@@ -280,7 +285,7 @@ class RunningAgent {
   detail::NewsBox box_;
   std::shared_ptr<detail::ChildStarter> starter_;
   bool connected_ = false, asked_ = false, delivering_ = false, nothing_ = false;
-  bool told_broken_ = false;
+  bool told_state_ = false;  ///< whether the server is there
   double impatient_since_ = 0;
   std::int64_t ended_ = 0;
   std::unique_ptr<detail::AgentSession> session_;  // its threads use the box

@@ -25,9 +25,9 @@ std::int64_t seen_number(const HttpRequest& request) {
 /// Continues from event to event.
 class EventStream {
  public:
-  EventStream(JobQueue& queue, std::string job, std::int64_t seen, std::stop_token stop)
+  EventStream(JobQueue& queue, const std::string& job, std::int64_t seen, std::stop_token stop)
       : queue_(queue),
-        job_(std::move(job)),
+        job_(job.empty() ? job : queue.job(job).id),
         seen_(seen),
         stop_(std::move(stop)),
         waking_(stop_, [&queue] { queue.wake(); }),

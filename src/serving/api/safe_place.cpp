@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/serving/http/http_server.hpp"
 
@@ -11,13 +12,15 @@ namespace d5::detail {
 void expect_safe_place(const std::string& host, bool has_tokens, const std::string& certificate,
                        const std::string& key) {
   if (certificate.empty() != key.empty()) {
-    throw ValueError("TLS takes both a certificate and its key");
+    throw ValueError(fmt::format("TLS takes both a certificate ({}) and its key ({})",
+                                 option_word("tls_cert"), option_word("tls_key")));
   }
   if (is_loopback(host)) return;
   std::string missing;
-  if (!has_tokens) missing = "tokens ('d5 token add')";
+  if (!has_tokens) missing = fmt::format("tokens ({}, 'd5 token add')", option_word("tokens"));
   if (certificate.empty()) {
-    missing += std::string(missing.empty() ? "" : ", and ") + "TLS (a certificate and its key)";
+    missing += fmt::format("{}TLS ({} and {})", missing.empty() ? "" : ", and ",
+                           option_word("tls_cert"), option_word("tls_key"));
   }
   if (missing.empty()) return;
   throw ValueError(fmt::format(

@@ -41,8 +41,11 @@ CallAnswer Asking::any_answer(const HttpCall& call) const {
   auto found = detail::call(call);
   constexpr int kRefused = 300;
   if (found.status >= kRefused || found.reason.empty()) return found;  // a refusal may break off
-  throw IoError(fmt::format("'{}' does not answer: {}; is 'd5 serve' running there?",
-                            printable(address_), found.reason));
+  const char* way_out = found.is_distrusted
+                            ? "name the certificates (PEM) of its authority in $D5_CA"
+                            : "is 'd5 serve' running there?";
+  throw IoError(
+      fmt::format("'{}' does not answer: {}; {}", printable(address_), found.reason, way_out));
 }
 
 CallAnswer Asking::answer(const HttpCall& call) const {

@@ -75,6 +75,7 @@ CallAnswer call(const HttpCall& call) {
   if (status == CURLE_ABORTED_BY_CALLBACK) call.interrupt.check("the server's answer");
   receiving.answer.status = answer_status(curl);
   if (status != CURLE_OK) {
+    receiving.answer.is_distrusted = status == CURLE_PEER_FAILED_VERIFICATION;
     receiving.answer.reason = reason[0] ? reason.data() : libcurl().easy_strerror(status);
   }
   return receiving.answer;

@@ -28,7 +28,8 @@ struct HttpCall {
 struct CallAnswer {
   int status = 0;  ///< 0: there was no answer
   std::string body = {};
-  std::string reason = {};  ///< why there was none, or why it broke off; empty: it is complete
+  std::string reason = {};     ///< why there was none, or why it broke off; empty: it is complete
+  bool is_distrusted = false;  ///< no authority vouches for the server's certificate
 };
 
 /// Throws: Interrupted, and what `hear` throws.

@@ -113,8 +113,9 @@ SubmittedJob JobQueue::retry(const std::string& id, const std::string& owner) {
                  .owner = owner});
 }
 
-bool JobQueue::cancel(const std::string& id) {
+bool JobQueue::cancel(const std::string& beginning) {
   return store_->write([&] {
+    const std::string id = store_->id_of(beginning);
     (void)store_->lock_job(id);
     Job job = store_->job(id, Store::Detail::moving);
     if (is_over(job.state)) return false;

@@ -7,6 +7,7 @@
 #include "core/numbers/whole_number.hpp"
 #include "d5/core/errors/error.hpp"
 #include "serving/jobs/job_store.hpp"
+#include "serving/jobs/job_waiting.hpp"
 
 namespace d5 {
 namespace {
@@ -28,11 +29,21 @@ std::string joined_states(const std::vector<JobState>& states) {
   return text;
 }
 
+/// A silent agent has no job now, but keeps those that it fits for when it is heard again.
+std::vector<AgentFit> at_present(std::vector<AgentFit> fits) {
+  for (AgentFit& fit : fits) {
+    if (!fit.fits || fit.state != StandingAgent::State::silent) continue;
+    fit.fits = false;
+    fit.reason = detail::kSilent;
+  }
+  return fits;
+}
+
 }  // namespace
 
 Job JobQueue::job(const std::string& id) const {
   return store_->read([&] {
-    std::vector<Job> one = {store_->job(id)};
+    std::vector<Job> one = {store_->job(store_->id_of(id))};
     store_->explain(one);
     return std::move(one.front());
   });
@@ -108,11 +119,12 @@ void JobQueue::wake() const {
 }
 
 std::vector<AgentFit> JobQueue::why(const std::string& id) const {
-  return store_->read([&] { return store_->fits(store_->job(id).constraints); });
+  return store_->read(
+      [&] { return at_present(store_->fits(store_->job(store_->id_of(id)).constraints)); });
 }
 
 std::vector<AgentFit> JobQueue::why(const JobConstraints& constraints) const {
-  return store_->read([&] { return store_->fits(constraints); });
+  return store_->read([&] { return at_present(store_->fits(constraints)); });
 }
 
 std::vector<StandingAgent> JobQueue::agents() const {

@@ -3,6 +3,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -43,12 +44,9 @@ JobState state_of(const std::vector<JobPart>& parts) {
 
 }  // namespace detail
 
-std::string run_of_part(const std::string& job, std::int64_t part) {
-  constexpr std::size_t kDigits = 32;  // as in `new_run_id`
-  return detail::sha256(fmt::format("{}/{}", job, part)).substr(0, kDigits);
-}
-
 namespace {
+
+constexpr std::size_t kDigits = 32;  // length of an id, as in `new_run_id`
 
 std::string text_in(const detail::SqlRow& row, std::size_t column) {
   return detail::text_of(row.at(column));
@@ -78,6 +76,10 @@ JobPart part_in(const detail::SqlRow& row, std::size_t first) {
 }
 
 }  // namespace
+
+std::string run_of_part(const std::string& job, std::int64_t part) {
+  return detail::sha256(fmt::format("{}/{}", job, part)).substr(0, kDigits);
+}
 
 JobQueue::Store::Store(std::unique_ptr<detail::SqlConnection> given, JobQueue::Options how)
     : connection(std::move(given)), options(std::move(how)), opened(now()), ahead(lead()) {}
@@ -136,6 +138,23 @@ std::vector<Job> JobQueue::Store::jobs(const std::string& where, const detail::S
     jobs.back().parts.back().run = run_of_part(jobs.back().id, jobs.back().parts.back().number);
   }
   return jobs;
+}
+
+std::string JobQueue::Store::id_of(const std::string& beginning) {
+  constexpr std::size_t kFewest = 6;
+  if (beginning.size() >= kDigits) return beginning;
+  if (beginning.size() < kFewest) {
+    throw NotFound(fmt::format("there is no job '{}'; give at least {} digits of its id",
+                               printable(beginning), kFewest));
+  }
+  const auto table = connection->query(
+      "SELECT id FROM job WHERE substr(id, 1, length($1)) = $1 ORDER BY id LIMIT 5", {beginning});
+  std::vector<std::string> ids;
+  for (const auto& row : table.rows) ids.push_back(text_in(row, 0));
+  if (ids.empty()) throw NotFound(fmt::format("there is no job '{}'", printable(beginning)));
+  if (ids.size() == 1) return ids.front();
+  throw NotFound(fmt::format("'{}' begins the ids of several jobs: {}; give more of it",
+                             printable(beginning), fmt::join(ids, ", ")));
 }
 
 Job JobQueue::Store::job(const std::string& id, Detail detail) {

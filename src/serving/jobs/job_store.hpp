@@ -51,6 +51,9 @@ class JobQueue::Store {
     whole,
     moving  ///< for transitions: without title and constraints, which take long to read
   };
+  /// The id that begins so: whole, or at least its first 6 digits. Throws: NotFound if no job has
+  /// it, or several.
+  [[nodiscard]] std::string id_of(const std::string& beginning);
   [[nodiscard]] std::vector<Job> jobs(const std::string& where, const detail::SqlRow& parameters,
                                       Detail detail = Detail::whole);
   [[nodiscard]] Job job(const std::string& id, Detail detail = Detail::whole);

@@ -21,7 +21,7 @@ std::string why_none_fits(const JobConstraints& constraints,
     const bool is_silent = agent.state == StandingAgent::State::silent;
     if (reason.empty() && !is_silent) return {};
     others.push_back(fmt::format("{}: {}", printable(agent.facts.name),
-                                 reason.empty() ? "it is silent" : printable_message(reason)));
+                                 reason.empty() ? kSilent : printable_message(reason)));
     for (const auto& [name, framework] : agent.facts.frameworks) offered.insert(printable(name));
   }
   for (const auto& [name, range] : constraints.frameworks) {

@@ -185,6 +185,13 @@ void KeptModels::remove(const std::string& kind, const std::string& word) {
     if (std::ranges::find(known, name) != known.end()) {
       throw ValueError(fmt::format("d5 carries the {} {}, so it stays", kind, printable(name)));
     }
+    const bool is_model = kind == ModelManifest::kKind;
+    const std::string other = is_model ? DatasetManifest::kKind : ModelManifest::kKind;
+    if (has(other, name)) {
+      throw NotFound(fmt::format("{0} '{1}' is unknown, but {1} is a {2}; {3} {4}", kind,
+                                 printable(name), other, is_model ? "give" : "leave out",
+                                 option_word("dataset")));
+    }
     throw_unknown_name(kind, name, kept_names(folder_, kind));
   }
   const Manifest manifest = kept(kind, name);

@@ -167,6 +167,8 @@ TEST_CASE("two networks are compared down to the layers that differ") {
   CHECK(nothing.status == 2);
   CHECK_THAT(run_d5("report " + (folder / "8.json") + " --analysis laeyrs").err,
              Contains("layers"));
+  const auto dashed = run_d5("report " + (folder / "8.json") + " --analysis batch-scaling");
+  CHECK_THAT(dashed.err, !Contains("is unknown"));
 }
 
 TEST_CASE("the page of an evaluation has its analyses") {

@@ -172,6 +172,12 @@ TEST_CASE("a compilation that fails says why") {
   CHECK_THROWS_WITH(build_operators("#include \"nowhere.hpp\"\n"), Contains("nowhere.hpp"));
   CHECK_THROWS_AS(build_operators(folder / "absent.cpp"), IoError);
   CHECK_THROWS_AS(build_operators(folder / "notes.txt"), Unsupported);
+  CHECK_THROWS_WITH(build_operators("int preprocessed;\n#include \"nowhere.hpp\"\n"),
+                    !Contains("int preprocessed"));
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "#error fault " + std::to_string(i) + "\n";
+  CHECK_THROWS_WITH(build_operators(many),
+                    Contains("fault 0") && !Contains("fault 99") && Contains(" more lines)"));
   const Variable compiler("CXX", "no-such-compiler");
   CHECK_THROWS_AS(build_operators(wrong), Unsupported);
   CHECK_THROWS_WITH(build_operators(wrong), Contains("install g++") && Contains("set CXX"));

@@ -60,6 +60,9 @@ struct Peak {
   std::string cut = {};  ///< why the search ended early; empty: it did not
 };
 
+/// Doubts of the runs that decided. A rate that misses cannot settle, so that this is no doubt.
+[[nodiscard]] std::vector<std::string> doubts_of(const Peak& peak);
+
 /// Bounds of a whole search. Throws: as `find_peak`.
 [[nodiscard]] PeakBound peak_bound(const PeakOptions& options);
 

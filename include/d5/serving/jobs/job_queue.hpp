@@ -52,8 +52,10 @@ struct JobPage {
 ///       queue->finish(*lease, JobState::done);
 ///     }
 ///
+/// A user's job is named by its id, or the first 6 digits of it or more, if no other id begins so.
+///
 /// Thread safety: all functions; any number of processes.
-/// Throws: as `EvaluationDatabase`; NotFound for an unknown job or agent.
+/// Throws: as `EvaluationDatabase`; NotFound for an unknown job or agent, or a shared beginning.
 class JobQueue {
  public:
   struct Options {

@@ -57,23 +57,17 @@ std::string variable_or(const char* name, const char* otherwise) {
   return value && *value ? value : otherwise;
 }
 
-struct Answer {
-  int status;  ///< exit status of the shell; 127: unknown command
-  std::string text;
-};
-
-/// Runs a shell command and collects its output.
-Answer run(const std::string& line) {
-  detail::ProgramRun done =
-      detail::run_program({.words = {"/bin/sh", "-c", line}, .error = detail::Program::kAsOutput});
-  return {done.end.shell_status(), std::move(done.output)};
-}
-
-/// A compiler's output as safe text, with its line breaks.
-std::string lines_of(const std::string& text) {
-  std::istringstream stream(text);
+/// The first lines of a compiler's errors as safe text. Later ones follow from the first, and a
+/// preprocessor's output is no error.
+std::string lines_of(const detail::ProgramRun& done) {
+  constexpr int kMostLines = 40;
+  std::istringstream stream(done.error.empty() ? done.output : done.error);
   std::string result;
-  for (std::string line; std::getline(stream, line);) result += "\n" + printable_message(line);
+  int lines = 0;
+  for (std::string line; std::getline(stream, line);) {
+    if (lines++ < kMostLines) result += "\n" + printable_message(line);
+  }
+  if (lines > kMostLines) result += fmt::format("\n({} more lines)", lines - kMostLines);
   return result;
 }
 
@@ -125,15 +119,16 @@ class Compilation {
   /// The compiler's output. Throws: as `build_operators`.
   [[nodiscard]] std::string asked(const std::string& line) const {
     constexpr int kNoCommand = 127;
-    Answer answer = run(line);
-    if (answer.status == 0) return std::move(answer.text);
-    if (answer.status == kNoCommand) {
+    detail::ProgramRun done = detail::run_program({.words = {"/bin/sh", "-c", line}});
+    const int status = done.end.shell_status();
+    if (status == 0) return std::move(done.output);
+    if (status == kNoCommand) {
       throw Unsupported(fmt::format(
           "operators '{}' cannot be compiled: there is no compiler '{}'; install {}, or set {}",
           printable(source_), printable(compiler_), language_.package, language_.variable));
     }
     throw FormatError(fmt::format("operators '{}' cannot be compiled; {} says:{}",
-                                  printable(source_), printable(compiler_), lines_of(answer.text)));
+                                  printable(source_), printable(compiler_), lines_of(done)));
   }
 
   std::string source_, compiler_, command_;

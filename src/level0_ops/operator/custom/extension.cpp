@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <system_error>
 
 #include "d5/core/entries/framework.hpp"
 #include "d5/core/entries/registry.hpp"
@@ -56,6 +57,14 @@ void start_loader(const std::string& suffix) {
   }
 }
 
+[[noreturn]] void throw_without_python(const std::string& path) {
+  throw IoError(
+      fmt::format("extension '{}': this d5 was built without the loader of Python files ({}); "
+                  "build d5 with D5_BUILD_PYTHON=ON and Python's shared library, or load the file "
+                  "in Python: d5.op.load",
+                  printable(path), loader_file(".py")));
+}
+
 }  // namespace
 
 void add_extension_loader(const std::string& suffix, LoadExtension load) {
@@ -65,6 +74,10 @@ void add_extension_loader(const std::string& suffix, LoadExtension load) {
 }
 
 std::string load_extension(const std::string& path) {
+  std::error_code unknown;  // folders above it may be unreadable
+  if (!std::filesystem::exists(path, unknown) && !unknown) {
+    throw IoError(fmt::format("extension '{}': there is no such file", printable(path)));
+  }
   const std::string suffix = std::filesystem::path(path).extension().string();
   if (!is_library(suffix) && !loader_of(suffix)) start_loader(suffix);
   if (const LoadExtension load = loader_of(suffix)) {
@@ -75,6 +88,7 @@ std::string load_extension(const std::string& path) {
       is_operator_source(path) ? build_operators(path) : std::filesystem::absolute(path).string();
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
+    if (suffix == ".py") throw_without_python(path);
     const std::string way_out =
         is_library(suffix) ? ""
                            : fmt::format("; nor is {} among the plug-ins", loader_file(suffix));
