@@ -3,23 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
 
 #include "core/results/scaled_unit.hpp"
 
 namespace d5::detail {
 namespace {
 
-/// Findings about the number itself, which stand behind it.
-constexpr std::array<std::string_view, 6> kOnTheNumber = {"mean",         "mean_low", "mean_high",
-                                                          "olympic_mean", "p",        "verdict"};
-
-bool is_on_the_number(const std::string& name, const Condition& condition) {
-  return condition.role == Role::finding &&
-         std::ranges::find(kOnTheNumber, name) != kOnTheNumber.end();
+/// Whether the condition is another statistic of the number, such as its mean: it stands behind it.
+bool is_on_the_number(const Measurement& m, const Condition& condition) {
+  return condition.role == Role::finding && condition.number() && !m.unit.empty() &&
+         condition.unit == m.unit;
 }
 
 ResultCell condition_cell(const Measurement& m, const std::string& name,
@@ -72,17 +66,15 @@ std::vector<ResultCell> cells_of(const Measurement& m) {
   std::vector<ResultCell> cells = {
       {"subject", m.subject}, {"framework", m.framework}, {"device", m.device}};
   for (const auto& [name, condition] : m.conditions) {
-    if (condition.role == Role::aside || is_on_the_number(name, condition)) continue;
+    if (condition.role == Role::aside || is_on_the_number(m, condition)) continue;
     cells.push_back(condition_cell(m, name, condition));
   }
   cells.push_back({"metric", m.metric, number});
   cells.push_back({"statistic", none ? "" : to_string(m.statistic), from});
   cells.push_back({"value", value, number});
   cells.push_back({"95% interval", interval, number});
-  for (const std::string_view name : kOnTheNumber) {
-    const auto place = m.conditions.find(name);
-    if (place == m.conditions.end() || !is_on_the_number(place->first, place->second)) continue;
-    cells.push_back(condition_cell(m, place->first, place->second));
+  for (const auto& [name, condition] : m.conditions) {
+    if (is_on_the_number(m, condition)) cells.push_back(condition_cell(m, name, condition));
   }
   cells.push_back({"samples", none ? "" : fmt::format("{}", m.samples.size()), from});
   return cells;

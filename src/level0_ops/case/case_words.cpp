@@ -109,27 +109,24 @@ void check_name(const CaseLine& one) {
   }
   const auto known = known_operators();
   if (std::ranges::find(known, name) != known.end()) return;
-<<<<<<< HEAD
+  const auto is_of_domain = [&](const std::string& other) {
+    return other.starts_with(one.node.domain + ".");
+  };
+  const bool is_own = !one.node.domain.empty() && std::ranges::none_of(known, is_of_domain);
+  if (is_own && !one.node.inputs.empty()) {
+    const auto near = nearest_names(name, known);
+    throw NotFound(fmt::format(
+        "operator '{}' is unknown, as is its domain '{}'; {}load your own from its file ({})",
+        printable(name), printable(one.node.domain),
+        near.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(near, " or ")),
+        option_word("load", "FILE")));
+  }
   try {
     throw_unknown_name(one.node.inputs.empty() ? "operator or file of cases" : "operator", name,
                        known);
   } catch (const NotFound& error) {
     throw NotFound(fmt::format("{}; 'd5 list operators' lists them", error.what()));
   }
-=======
-  const auto is_of_domain = [&](const std::string& other) {
-    return other.starts_with(one.node.domain + ".");
-  };
-  const bool is_own = !one.node.domain.empty() && std::ranges::none_of(known, is_of_domain);
-  if (one.node.inputs.empty()) throw_unknown_name("operator or file of cases", name, known);
-  if (!is_own) throw_unknown_name("operator", name, known);
-  const auto near = nearest_names(name, known);
-  throw NotFound(fmt::format(
-      "operator '{}' is unknown, as is its domain '{}'; {}load your own from its file ({})",
-      printable(name), printable(one.node.domain),
-      near.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(near, " or ")),
-      option_word("load", "FILE")));
->>>>>>> mend4
 }
 
 void check_line(const CaseLine& one) {
