@@ -377,17 +377,6 @@ TEST_CASE("over TLS an agent goes to a server whose certificate it trusts, and t
   agent.interrupt.deadline = now_seconds() + 0.5;
   CHECK(run_agent(agent) == 0);  // without TLS it finds no server, until its time is over
   CHECK(place.queue->agents().empty());
-  agent.authorities.clear();
-  std::stop_source stop;
-  agent.interrupt = {.token = stop.get_token()};
-  agent.say = [&](const std::string& line) {
-    said = line;
-    stop.request_stop();
-  };
-  CHECK(run_agent(agent) == 0);  // without TLS, until it said so
-  CHECK_THAT(said, Contains("a server with TLS takes authorities=FILE"));
-  CHECK(place.queue->agents().empty());
-  agent.say = {};
   agent.interrupt = {};
   agent.authorities = own.certificate;
   const std::string id = place.submit();
@@ -420,6 +409,17 @@ TEST_CASE("off this machine an agent needs the server's authority and a token, e
   CHECK(run_agent(agent) == 0);  // it finds no server that it trusts, until its time is over
   CHECK_THAT(said, Contains("no server at localhost") && Contains("certificate"));
   CHECK(place.queue->agents().empty());
+  agent.authorities.clear();
+  std::stop_source stop;
+  agent.interrupt = {.token = stop.get_token()};
+  agent.say = [&](const std::string& line) {
+    said = line;
+    stop.request_stop();
+  };
+  CHECK(run_agent(agent) == 0);  // without TLS, until it said so
+  CHECK_THAT(said, Contains("a server with TLS takes authorities=FILE"));
+  CHECK(place.queue->agents().empty());
+  agent.say = {};
   agent.interrupt = {};
   agent.authorities = right.certificate;
   agent.token.clear();
