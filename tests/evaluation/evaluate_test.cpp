@@ -198,7 +198,8 @@ TEST_CASE("without a claim, the measure that compares such answers judges them")
   text.erase(text.find("accuracy:\n"));
   write_file(toy.model(), text);
   write_file(toy / "colours/pa.png", "no picture");  // the first sample precedes the choice
-  const Measurement& top1 = record_of(evaluate(manifest), "top1");
+  const Results results = evaluate(manifest);
+  const Measurement& top1 = record_of(results, "top1");
   CHECK(estimate(top1).value == Approx(11.0 / 12));
   CHECK_THAT(top1.reason, Catch::Contains("1 samples have no answer"));
 }

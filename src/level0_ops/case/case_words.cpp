@@ -114,7 +114,8 @@ void check_name(const CaseLine& one) {
   };
   const bool is_own = !one.node.domain.empty() && std::ranges::none_of(known, is_of_domain);
   if (is_own && !one.node.inputs.empty()) {
-    const auto near = nearest_names(name, known);
+    auto near = nearest_names(name, known);
+    std::erase_if(near, [](const std::string& other) { return other.find('.') == other.npos; });
     throw NotFound(fmt::format(
         "operator '{}' is unknown, as is its domain '{}'; {}load your own from its file ({})",
         printable(name), printable(one.node.domain),

@@ -230,7 +230,7 @@ TEST_CASE("a calibration's file is a network, fitted to what crossed the wire") 
   const TemporaryFolder folder;
   const std::string file = folder / "here.yaml";
   const auto run = run_d5(
-      "cluster calibrate --repetitions 3 --largest 64KiB --quiet --wire 200us,1GB/s --format csv "
+      "cluster calibrate --repetitions 3 --largest 64KiB --quiet --wire 200us,20MB/s --format csv "
       "--out " +
       file);
   INFO(run.err);
@@ -255,7 +255,7 @@ TEST_CASE("a calibration's file is a network, fitted to what crossed the wire") 
   const ClusterDescription cluster = load_cluster_description(file);
   for (const auto& number : {cluster.latency, cluster.bandwidth, cluster.overhead}) {
     CHECK(std::isfinite(number.value));
-    CHECK_THAT(number.source, Catch::Contains("200us,1GB/s"));
+    CHECK_THAT(number.source, Catch::Contains("200us,20MB/s"));
   }
   CHECK(cluster.bandwidth.value > 0);
   CHECK(cluster.calibrated_bytes.value == 64 << 10);
