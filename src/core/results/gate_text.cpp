@@ -26,18 +26,16 @@ struct Line {
 /// "A is mistrusted: it drifts; it is busy" as two reasons, each with its side; empty for another
 /// reason.
 std::vector<std::string> doubts_of(std::string_view reason) {
-  constexpr std::string_view kBetween = "; ", kMistrusted = " is mistrusted: ";
-  std::vector<std::string> doubts;
+  constexpr std::string_view kMistrusted = " is mistrusted: ";
+  std::vector<std::string> doubts = detail::reasons_in(reason);
   std::string side;
-  while (!reason.empty()) {
-    std::string_view one = reason.substr(0, reason.find(kBetween));
-    reason.remove_prefix(std::min(reason.size(), one.size() + kBetween.size()));
+  for (std::string& one : doubts) {
     if (!one.empty() && one.substr(1).starts_with(kMistrusted)) {
       side = one.substr(0, 1 + kMistrusted.size());
-      one.remove_prefix(side.size());
+    } else {
+      if (side.empty()) return {};
+      one.insert(0, side);
     }
-    if (side.empty()) return {};
-    doubts.push_back(side + std::string(one));
   }
   return doubts;
 }

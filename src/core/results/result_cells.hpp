@@ -25,8 +25,8 @@ struct ResultCell {
 /// that name, the distribution of the training set over ranks, has the recipe's key.
 [[nodiscard]] std::string title_of_condition(const std::string& name);
 
-/// Left to right: subject, framework, device, conditions, metric, statistic, value, interval, what
-/// else is known of the number (`mean`, `p`, `verdict`), samples. Units are scaled, numbers rounded
+/// Left to right: subject, framework, device, conditions, metric, statistic, value, interval,
+/// findings in the number's unit (`mean`, `mean_high`), samples. Units are scaled, numbers rounded
 /// to what the interval supports.
 [[nodiscard]] std::vector<ResultCell> cells_of(const Measurement& measurement);
 

@@ -29,15 +29,7 @@ std::string reason_key(std::string_view reason) {
 
 /// `mistrust` joins several reasons; an exception is a single one.
 std::vector<std::string> reasons_of(const Measurement& m) {
-  constexpr std::string_view kBetween = "; ";
-  std::vector<std::string> reasons;
-  std::string_view rest = m.reason;
-  while (m.status == Status::mistrusted && rest.find(kBetween) != std::string_view::npos) {
-    reasons.emplace_back(rest.substr(0, rest.find(kBetween)));
-    rest.remove_prefix(reasons.back().size() + kBetween.size());
-  }
-  reasons.emplace_back(rest);
-  return reasons;
+  return m.status == Status::mistrusted ? reasons_in(m.reason) : std::vector{m.reason};
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -94,6 +86,17 @@ std::optional<std::string> in_ranges(const std::vector<std::string>& texts) {
 }
 
 }  // namespace
+
+std::vector<std::string> reasons_in(std::string_view joined) {
+  constexpr std::string_view kBetween = "; ";
+  std::vector<std::string> reasons;
+  while (joined.find(kBetween) != std::string_view::npos) {
+    reasons.emplace_back(joined.substr(0, joined.find(kBetween)));
+    joined.remove_prefix(reasons.back().size() + kBetween.size());
+  }
+  reasons.emplace_back(joined);
+  return reasons;
+}
 
 std::size_t ResultNotes::number_of(const std::string& reason) {
   const std::string key = reason_key(reason);

@@ -3,12 +3,16 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "d5/core/results/measurement.hpp"
 #include "d5/core/tables/text_table.hpp"
 
 namespace d5::detail {
+
+/// The reasons that `mistrust` joined; a single one is itself.
+[[nodiscard]] std::vector<std::string> reasons_in(std::string_view joined);
 
 /// Numbered footnotes with the reasons of records that did not pass. Reasons that differ only in
 /// numbers are merged: "7 to 15 samples, fewer than ...", or to the first one if a number is within

@@ -10,10 +10,14 @@ namespace d5::detail {
 const Tensor& judged_tensor(const std::string& name, const ValueMap& values,
                             const std::string& measure, const std::string& who) {
   if (const auto place = values.find(name); place != values.end()) return place->second.tensor();
-  std::string known;
-  for (const auto& [given, value] : values) known += (known.empty() ? "" : ", ") + printable(given);
-  throw NotFound(fmt::format("accuracy {}: {} has no '{}', but {}", measure, who, name,
-                             known.empty() ? "nothing" : known));
+  throw NotFound(
+      fmt::format("accuracy {}: {} has no '{}', but {}", measure, who, name, value_names(values)));
+}
+
+std::string value_names(const ValueMap& values) {
+  std::string names;
+  for (const auto& [name, value] : values) names += (names.empty() ? "" : ", ") + printable(name);
+  return names.empty() ? "nothing" : names;
 }
 
 std::vector<double> judged_numbers(const std::string& name, const ValueMap& values,

@@ -17,4 +17,7 @@ namespace d5::detail {
 [[nodiscard]] const Tensor& judged_tensor(const std::string& name, const ValueMap& values,
                                           const std::string& measure, const std::string& who);
 
+/// "boxes, label"; "nothing" if there are none.
+[[nodiscard]] std::string value_names(const ValueMap& values);
+
 }  // namespace d5::detail

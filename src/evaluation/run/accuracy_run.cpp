@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/accuracy/accuracy_measure.hpp"
 #include "evaluation/accuracy/accuracy_record.hpp"
+#include "evaluation/accuracy/judged_tensor.hpp"
 #include "evaluation/manifest/manifest_paths.hpp"
 
 namespace d5::detail {
@@ -33,18 +35,16 @@ void hold_against_claim(Measurement& record, const AccuracyClaim& claim) {
                   record.samples.size(), claim.value, claim.tolerance, claim.source);
 }
 
-std::string names_of(const ValueMap& values) {
-  std::string names;
-  for (const auto& [name, value] : values) names += (names.empty() ? "" : ", ") + printable(name);
-  return names.empty() ? "nothing" : names;
-}
-
 /// Measures of one run: those of the claims for the data set, or one that fits the first answer.
 class Judges {
  public:
   explicit Judges(const EvaluatedModel& model) {
     for (const AccuracyClaim& claim : model.manifest().accuracy) {
       if (means_dataset(model.manifest(), claim, model.dataset())) add(claim.measure, &claim);
+    }
+    if (!judges_.empty()) return;
+    for (const std::string& name : accuracy_measures().names()) {
+      candidates_.emplace_back(name, accuracy_measures().at(name).make()->compares());
     }
   }
 
@@ -53,7 +53,7 @@ class Judges {
     if (judges_.empty() && item.fault.empty() && misfit_.empty()) choose(item);
     if (judges_.empty()) {
       if (item.fault.empty()) return std::numeric_limits<double>::quiet_NaN();
-      early_.push_back(item);
+      early_.push_back({compared_fields(item.fields), item.fault});
       return 0;
     }
     double first = 0;
@@ -89,23 +89,39 @@ class Judges {
     std::string first_fault = {};
   };
 
+  /// A sample without an answer.
+  struct Missed {
+    ValueMap fields;
+    std::string fault;
+  };
+
   void add(const std::string& name, const AccuracyClaim* claim = nullptr) {
     judges_.push_back({accuracy_measures().at(name).make(), claim});
   }
 
+  /// The fields that measures look at: the others, such as pictures, are too large to keep.
+  [[nodiscard]] ValueMap compared_fields(const ValueMap& fields) const {
+    ValueMap compared;
+    for (const auto& [name, compares] : candidates_) {
+      for (const std::string& field : {compares.answer, compares.right}) {
+        if (const auto place = fields.find(field); place != fields.end()) compared.insert(*place);
+      }
+    }
+    return compared;
+  }
+
   void choose(const PipelineItem& item) {
-    for (const std::string& name : accuracy_measures().names()) {
-      const auto compared = accuracy_measures().at(name).make()->compares();
-      if (!item.answer.contains(compared.answer) || !item.fields.contains(compared.right)) continue;
+    for (const auto& [name, compares] : candidates_) {
+      if (!item.answer.contains(compares.answer) || !item.fields.contains(compares.right)) continue;
       add(name);
-      for (const PipelineItem& missed : early_) judge_by(judges_.front(), missed);
+      for (const Missed& one : early_) miss(judges_.front(), one);
       early_.clear();
       return;
     }
     misfit_ = fmt::format(
         "no accuracy measure compares an answer of {} with a data set of {}; add answer steps or a "
         "claim to the model's manifest, or set accuracy to false",
-        names_of(item.answer), names_of(item.fields));
+        value_names(item.answer), value_names(item.fields));
   }
 
   static double judge_by(Judge& one, const PipelineItem& item) {
@@ -117,9 +133,13 @@ class Judges {
         fault = error.what();
       }
     }
-    one.measure->miss(item.fields);
-    if (one.missed++ == 0) one.first_fault = fault;
+    miss(one, {item.fields, fault});
     return 0;
+  }
+
+  static void miss(Judge& one, const Missed& sample) {
+    one.measure->miss(sample.fields);
+    if (one.missed++ == 0) one.first_fault = sample.fault;
   }
 
   static std::string missed_reason(std::int64_t missed, const std::string& first) {
@@ -139,8 +159,10 @@ class Judges {
   }
 
   std::vector<Judge> judges_;
-  std::vector<PipelineItem> early_;  ///< samples without an answer before the first answer
-  std::string misfit_;               ///< why no measure fits the first answer
+  /// Measures to choose from; empty if a claim names them.
+  std::vector<std::pair<std::string, AccuracyMeasure::Compared>> candidates_;
+  std::vector<Missed> early_;  ///< samples without an answer before the first answer
+  std::string misfit_;         ///< why no measure fits the first answer
 };
 
 }  // namespace
