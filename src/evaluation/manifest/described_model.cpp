@@ -67,7 +67,7 @@ class BatchRule {
 /// A tensor of one sample.
 struct OneSample {
   std::int64_t axis = 0;  ///< dimension of the batch
-  Sizes sizes;            ///< all others; 0: any
+  Sizes sizes = {};       ///< all others; 0: any
 };
 
 OneSample one_sample(const onnx::Type& type, const BatchRule& rule) {

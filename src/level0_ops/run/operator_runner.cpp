@@ -12,24 +12,6 @@
 namespace d5 {
 namespace {
 
-/// Services without an executor: memory from the heap, the same random numbers at every run.
-class RunnerServices final : public RunServices {
- public:
-  explicit RunnerServices(const onnx::Node& node) : node_(node), stream_(stream_of(node.name)) {}
-
-  Tensor allocate(const TensorDesc& desc) override { return Tensor::empty(desc); }
-  SubgraphRunner& subgraph(std::string_view attribute) override {
-    throw Unsupported(fmt::format("{}: subgraph {} needs a network; run the node inside one",
-                                  onnx::describe(node_), printable(attribute)));
-  }
-  RandomStream random() override { return RandomStream(0, stream_); }
-  std::int64_t iteration_budget() const override { return 1'000'000; }
-
- private:
-  const onnx::Node& node_;
-  std::uint32_t stream_;
-};
-
 /// Copies of values for a guarded kernel, so that reads out of bounds are detected.
 std::vector<Value> guarded(std::vector<Value> values) {
   for (Value& value : values) {
@@ -41,6 +23,24 @@ std::vector<Value> guarded(std::vector<Value> values) {
 }  // namespace
 
 struct OperatorRunner::State {
+  /// Services without an executor: memory from the heap, the same random numbers at every run.
+  class Services final : public RunServices {
+   public:
+    explicit Services(const onnx::Node& node) : node_(node), stream_(stream_of(node.name)) {}
+
+    Tensor allocate(const TensorDesc& desc) override { return Tensor::empty(desc); }
+    SubgraphRunner& subgraph(std::string_view attribute) override {
+      throw Unsupported(fmt::format("{}: subgraph {} needs a network; run the node inside one",
+                                    onnx::describe(node_), printable(attribute)));
+    }
+    RandomStream random() override { return RandomStream(0, stream_); }
+    std::int64_t iteration_budget() const override { return 1'000'000; }
+
+   private:
+    const onnx::Node& node_;
+    std::uint32_t stream_;
+  };
+
   onnx::Node node;
   std::vector<Value> inputs, outputs;
   std::vector<const Value*> input_pointers;
@@ -49,7 +49,7 @@ struct OperatorRunner::State {
   std::vector<Tensor*> grad_input_pointers;
   std::vector<const Tensor*> grad_output_pointers;
   std::unique_ptr<Operator> op;
-  RunnerServices services;
+  Services services;
   NodeRun run;
   Mode mode;
   bool inputs_changed = false;
