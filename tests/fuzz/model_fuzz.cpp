@@ -66,7 +66,8 @@ const std::vector<std::string>& sound() {
 bool is_known(const Network& network, const ValueMap& fed, const std::string& framework) {
   const onnx::Graph& graph = network.graph();
   return std::ranges::any_of(graph.nodes, [&](const onnx::Node& node) {
-    OperatorCase one{.node = node};
+    OperatorCase one;
+    one.node = node;
     for (const std::string& input : node.inputs) {
       const auto kept = graph.initializers.find(input);
       const auto given = fed.find(input);

@@ -50,8 +50,12 @@ TEST_CASE("a recorder tells buckets by their call, and the parts sum to the step
   OverlapRecorder recorder;
   recorder.begin_step();
   recorder.begin_compute();
-  const CommunicationInfo info{
-      .id = 7, .call = "all_reduce", .asked_ns = 5, .begun_ns = 5, .label = "bucket 0"};
+  const CommunicationInfo info{.id = 7,
+                               .call = "all_reduce",
+                               .group = {},
+                               .asked_ns = 5,
+                               .begun_ns = 5,
+                               .label = "bucket 0"};
   recorder.before_call(info);
   CommunicationInfo inner = info;  // a call inside the algorithm
   inner.id = 8;

@@ -28,7 +28,8 @@ std::vector<Measurement> map_of(double first, double second) {
 }
 
 Results results_of(std::vector<Measurement> records, const std::string& host = "h") {
-  Results results{.measurements = std::move(records)};
+  Results results;
+  results.measurements = std::move(records);
   results.environment.hostname = host;
   results.environment.threads = 1;
   return results;

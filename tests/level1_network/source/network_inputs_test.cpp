@@ -170,9 +170,11 @@ TEST_CASE("an input that nothing reads may be left out, another that cannot be m
   CHECK_NOTHROW(check_fed(network, {{"x", Value(rows(1))}, {"z", Value(rows(1))}}));
   CHECK_THROWS_AS(check_fed(network, {{"x", Value(rows(1))}}), NotFound);
   onnx::Model model = sum().model();
-  model.graph.inputs[2].type = {.kind = ValueKind::sequence};
+  onnx::Type sequence;
+  sequence.kind = ValueKind::sequence;
+  model.graph.inputs[2].type = sequence;
   CHECK(network_inputs("sum", Network(model)).values.size() == 2);
-  model.graph.inputs[0].type = {.kind = ValueKind::sequence};
+  model.graph.inputs[0].type = sequence;
   CHECK_THROWS_AS(network_inputs("sum", Network(model)), Unsupported);
   CHECK_THROWS_WITH(network_inputs("sum", Network(model)), Contains("inputs={'x': FILE.pb}"));
 }

@@ -99,7 +99,7 @@ TEST_CASE("shards that TensorFlow names, without an ending, are records") {
   for (const auto& file : convert(samples, "tfrecord", folder / "train.tfrecord", {.shards = 3})) {
     std::filesystem::rename(file.path, std::filesystem::path(file.path).replace_extension());
   }
-  for (const std::string path :
+  for (const std::string& path :
        {folder / "train", folder.path().string(), folder / "train-00001-of-00003"}) {
     INFO(path);
     CHECK(container_of(path) == "tfrecord");
