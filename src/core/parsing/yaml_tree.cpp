@@ -96,8 +96,8 @@ class Builder final : public YAML::EventHandler {
     if (!open_.empty() && open_.back()->is_list()) {
       key_ = std::to_string(open_.back()->entries.size());
     }
-    YamlNode& node =
-        open_.empty() ? root : open_.back()->entries.emplace_back(key_, YamlNode{}).second;
+    if (!open_.empty()) open_.back()->entries.push_back({key_, YamlNode()});
+    YamlNode& node = open_.empty() ? root : open_.back()->entries.back().node;
     node.line = place.line + 1;
     node.column = place.column + 1;
     has_key_ = false;
@@ -117,8 +117,8 @@ class Builder final : public YAML::EventHandler {
 }  // namespace
 
 const YamlNode* YamlNode::find(const std::string& key) const {
-  const auto entry = std::ranges::find(entries, key, &std::pair<std::string, YamlNode>::first);
-  return entry == entries.end() ? nullptr : &entry->second;
+  const auto entry = std::ranges::find(entries, key, &YamlEntry::key);
+  return entry == entries.end() ? nullptr : &entry->node;
 }
 
 YamlNode parse_yaml(const std::string& text, const std::string& file, const YamlLimits& limits) {

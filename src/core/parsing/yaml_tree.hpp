@@ -3,10 +3,11 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace d5::detail {
+
+struct YamlEntry;
 
 /// A scalar, or a map or list of such nodes in the order of the file.
 struct YamlNode {
@@ -15,12 +16,18 @@ struct YamlNode {
   int column = 0;  ///< column of its key, from 1
   Kind kind = Kind::scalar;
   std::string text;
-  std::vector<std::pair<std::string, YamlNode>> entries;  ///< a list's keys are "0", "1", ...
+  std::vector<YamlEntry> entries;
 
   [[nodiscard]] bool is_map() const { return kind == Kind::map; }
   [[nodiscard]] bool is_list() const { return kind == Kind::list; }
 
   [[nodiscard]] const YamlNode* find(const std::string& key) const;
+};
+
+/// A pair of a map, or an item of a list, whose keys are "0", "1", ...
+struct YamlEntry {
+  std::string key;
+  YamlNode node;
 };
 
 struct YamlLimits {

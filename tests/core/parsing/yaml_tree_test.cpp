@@ -11,8 +11,8 @@ TEST_CASE("maps and values keep the file's order and lines") {
   const auto root = detail::parse_yaml("b: 1\na:\n  inner: two words\n  empty:\n", "f.yaml");
   REQUIRE(root.is_map());
   REQUIRE(root.entries.size() == 2);
-  CHECK(root.entries[0].first == "b");
-  CHECK(root.entries[0].second.text == "1");
+  CHECK(root.entries[0].key == "b");
+  CHECK(root.entries[0].node.text == "1");
   const auto* a = root.find("a");
   REQUIRE(a);
   CHECK(a->is_map());

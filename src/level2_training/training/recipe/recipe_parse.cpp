@@ -52,7 +52,7 @@ std::string joined_values(const std::string& file, const YamlNode& list) {
 
 bool holds_values_alone(const YamlNode& node) {
   return std::ranges::all_of(
-      node.entries, [](const auto& entry) { return entry.second.kind == YamlNode::Kind::scalar; });
+      node.entries, [](const auto& entry) { return entry.node.kind == YamlNode::Kind::scalar; });
 }
 
 /// Adds the scalars below `node` under dotted keys, with indices for a list: "steps.1.size". A list
