@@ -18,6 +18,7 @@
 
 #include "d5/core/machine/threads.hpp"
 #include "d5/core/measuring/measure.hpp"
+#include "d5/core/numbers/independent_loop.hpp"
 #include "d5/core/tensor/random.hpp"
 #include "d5/core/tensor/tensor.hpp"
 
@@ -132,7 +133,7 @@ inline Subject plain_sums() {
     const float* g = (*arrays)[0].data();
     float *w = (*arrays)[1].data(), *m = (*arrays)[2].data(), *v = (*arrays)[3].data();
     parallel_for(std::int64_t(kParameters), 1 << 16, [=](std::int64_t begin, std::int64_t end) {
-#pragma GCC ivdep
+      D5_INDEPENDENT_LOOP
       for (std::int64_t i = begin; i < end; ++i) {
         m[i] += g[i];
         v[i] += g[i];

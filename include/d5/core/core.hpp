@@ -31,6 +31,7 @@
 #include "d5/core/measuring/work_list.hpp"
 #include "d5/core/numbers/byte_count.hpp"
 #include "d5/core/numbers/duration.hpp"
+#include "d5/core/numbers/independent_loop.hpp"
 #include "d5/core/numbers/quantity.hpp"
 #include "d5/core/peak/machine_peak.hpp"
 #include "d5/core/report/compared_files.hpp"

@@ -2,12 +2,18 @@
 // Each vector width is compiled separately here, because d5 may be compiled for an older processor.
 #include "core/peak/fused_multiply_adds.hpp"
 
+// By default, both compilers split vectors of 512 bits in two.
+#ifdef __clang__
+#define D5_IN_512_BITS [[gnu::target("avx512f"), clang::min_vector_width(512)]]
+#else
+#define D5_IN_512_BITS [[gnu::target("avx512f,prefer-vector-width=512")]]
+#endif
+
 namespace d5::detail {
 namespace {
 
 template <class T>
-[[gnu::target("avx512f,prefer-vector-width=512")]] double in_512_bits(std::int64_t rounds,
-                                                                      T factor) {
+D5_IN_512_BITS double in_512_bits(std::int64_t rounds, T factor) {
   return MultiplyAddChains<T, 64>::run(rounds, factor);
 }
 template <class T>

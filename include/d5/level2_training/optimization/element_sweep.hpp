@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "d5/core/machine/threads.hpp"
+#include "d5/core/numbers/independent_loop.hpp"
 #include "d5/core/tensor/dtype.hpp"
 
 // True if the compiler can emit an AVX2 version beside the portable one. It uses no fused
@@ -57,7 +58,7 @@ template <class Rule, class T, std::size_t... S>
                                                    const GradientChange<T>& change,
                                                    std::index_sequence<S...>) {
   // Parameters, gradients and slots never overlap.
-#pragma GCC ivdep
+  D5_INDEPENDENT_LOOP
   for (std::int64_t i = 0; i < count; ++i) rule(change(g[i]), w[i], slots[S][i]...);
 }
 

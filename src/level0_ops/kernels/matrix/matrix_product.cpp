@@ -2,8 +2,10 @@
 #include "level0_ops/kernels/matrix/matrix_product.hpp"
 
 // GCC 12 warns about the undefined operands of its own AVX-512 intrinsics.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 #include <Eigen/Core>
 
 #include <algorithm>

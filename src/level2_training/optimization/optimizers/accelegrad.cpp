@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "d5/core/numbers/independent_loop.hpp"
 #include "d5/level2_training/optimization/gradient_norm.hpp"
 #include "d5/level2_training/optimization/kept_parameters.hpp"
 #include "d5/level2_training/optimization/slotted_optimizer.hpp"
@@ -121,7 +122,7 @@ class Accelegrad final : public SlottedOptimizer {
     const T* g = parameter.gradient.data();
     T *x = parameter.value.data(), *y = parameter.slots[0].data(), *z = parameter.slots[1].data();
     detail::sweep(parameter.elements(), [&](std::int64_t begin, std::int64_t end) {
-#pragma GCC ivdep
+      D5_INDEPENDENT_LOOP
       for (std::int64_t i = begin; i < end; ++i) {
         z[i] = (is_first ? x[i] : z[i]) - weighted_eta * g[i];
         y[i] = x[i] - eta * g[i];

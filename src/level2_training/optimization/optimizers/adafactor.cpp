@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "d5/core/numbers/independent_loop.hpp"
 #include "d5/level2_training/optimization/tensor_optimizer.hpp"
 #include "level2_training/optimization/shared/block_sums.hpp"
 #include "level2_training/optimization/shared/sweep.hpp"
@@ -96,7 +97,7 @@ struct Adafactor {
     const T length = T(scale);
     const T kept = T(1 - options_.learning_rate * options_.weight_decay);
     detail::sweep(count, [&](std::int64_t begin, std::int64_t end) {
-#pragma GCC ivdep
+      D5_INDEPENDENT_LOOP
       for (std::int64_t i = begin; i < end; ++i) w[i] = kept * w[i] - length * u[i];
     });
   }
@@ -118,7 +119,7 @@ struct Adafactor {
     if (rank < 2) {
       T* v = parameter.slots[2].data();
       return detail::block_sums<2>(count, [&](std::int64_t begin, std::int64_t end) {
-#pragma GCC ivdep
+        D5_INDEPENDENT_LOOP
         for (std::int64_t i = begin; i < end; ++i) {
           v[i] += fresh * (g[i] * g[i] + added - v[i]);
           u[i] = g[i] / std::sqrt(std::max(v[i], floor));
@@ -199,7 +200,7 @@ struct Adafactor {
   void factor_single(const Matrices& some) const {
     const T *g = some.g, part = fresh, more = added, least_mean = mean_floor, least = floor;
     T *u = some.u, *row = some.row_squares, *column = some.column_squares;
-#pragma GCC ivdep
+    D5_INDEPENDENT_LOOP
     for (std::int64_t i = 0; i < some.count; ++i) {
       const T square = g[i] * g[i] + more;
       row[i] += part * (square - row[i]);
@@ -216,7 +217,7 @@ struct Adafactor {
     const T part = fresh, more = added, least_mean = mean_floor, least = floor;
     const double in_row = 1 / double(columns), in_column = 1 / double(rows);
     // Writes the squared quotient in place of U.
-#pragma GCC ivdep
+    D5_INDEPENDENT_LOOP
     for (std::int64_t m = 0; m < some.count; ++m) {
       const T* g = some.g + m * size;
       T *u = some.u + m * size, *row_squares = some.row_squares + m * rows;
@@ -243,7 +244,7 @@ struct Adafactor {
     }
     const T* g = some.g;
     T* u = some.u;
-#pragma GCC ivdep
+    D5_INDEPENDENT_LOOP
     for (std::int64_t i = 0; i < some.count * size; ++i) {
       u[i] = g[i] / std::sqrt(std::max(u[i], least));
     }
@@ -274,7 +275,7 @@ struct Adafactor {
       const T share = one.row_squares[r] / mean;
       const T* g = one.g + r * one.columns;
       T* u = one.u + r * one.columns;
-#pragma GCC ivdep
+      D5_INDEPENDENT_LOOP
       for (std::int64_t c = 0; c < one.columns; ++c) {
         u[c] = g[c] / std::sqrt(std::max(share * one.column_squares[c], floor));
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "d5/core/numbers/independent_loop.hpp"
 #include "d5/level2_training/optimization/tensor_optimizer.hpp"
 #include "level2_training/optimization/declared_options.hpp"
 #include "level2_training/optimization/shared/block_sums.hpp"
@@ -58,7 +59,7 @@ struct Lamb {
     const double trust = w2 == 0 || d2 == 0 ? 1 : std::sqrt(w2) / std::sqrt(d2);
     const T length = T(rate * trust);
     detail::sweep(parameter.elements(), [&](std::int64_t begin, std::int64_t end) {
-#pragma GCC ivdep
+      D5_INDEPENDENT_LOOP
       for (std::int64_t i = begin; i < end; ++i) w[i] -= length * d[i];
     });
   }
@@ -68,7 +69,7 @@ struct Lamb {
   void direct(const TensorUpdate<T>& parameter, std::int64_t begin, std::int64_t end) const {
     const T *g = parameter.gradient.data(), *w = parameter.value.data();
     T *m = parameter.slots[0].data(), *v = parameter.slots[1].data(), *d = parameter.scratch.data();
-#pragma GCC ivdep
+    D5_INDEPENDENT_LOOP
     for (std::int64_t i = begin; i < end; ++i) {
       m[i] = beta1 * m[i] + rest1 * g[i];
       v[i] = beta2 * v[i] + rest2 * g[i] * g[i];

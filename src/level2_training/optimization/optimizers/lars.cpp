@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "d5/core/numbers/independent_loop.hpp"
 #include "d5/level2_training/optimization/tensor_optimizer.hpp"
 #include "level2_training/optimization/shared/block_sums.hpp"
 #include "level2_training/optimization/shared/sweep.hpp"
@@ -56,7 +57,7 @@ struct Lars {
     const T rate = T(options_.learning_rate * trust), momentum = T(options_.momentum);
     const T decay = T(weight_decay);
     detail::sweep(parameter.elements(), [&](std::int64_t begin, std::int64_t end) {
-#pragma GCC ivdep
+      D5_INDEPENDENT_LOOP
       for (std::int64_t i = begin; i < end; ++i) {
         v[i] = momentum * v[i] + rate * (g[i] + decay * w[i]);
         w[i] -= v[i];

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/independent_loop.hpp"
 #include "d5/level2_training/optimization/tensor_optimizer.hpp"
 #include "level0_ops/kernels/matrix/matrix_product.hpp"
 #include "level2_training/optimization/shared/adam_step.hpp"
@@ -96,7 +97,7 @@ struct Muon {
     T *w = parameter.value.data(), *m = parameter.slots[1].data(), *v = parameter.slots[2].data();
     const T kept = T(1 - options_.adamw_learning_rate * options_.adamw_weight_decay);
     detail::sweep(parameter.elements(), [&](std::int64_t begin, std::int64_t end) {
-#pragma GCC ivdep
+      D5_INDEPENDENT_LOOP
       for (std::int64_t i = begin; i < end; ++i) w[i] = kept * w[i] - adam_(g[i], m[i], v[i]);
     });
   }
@@ -119,7 +120,7 @@ struct Muon {
     const T momentum = T(options_.momentum), fresh = T(1 - options_.momentum);
     const bool nesterov = options_.nesterov;
     const auto [squares] = detail::block_sums<1>(count, [&](std::int64_t begin, std::int64_t end) {
-#pragma GCC ivdep
+      D5_INDEPENDENT_LOOP
       for (std::int64_t i = begin; i < end; ++i) {
         moment[i] += fresh * (g[i] - moment[i]);
         u[i] = nesterov ? g[i] + momentum * (moment[i] - g[i]) : moment[i];
@@ -138,7 +139,7 @@ struct Muon {
     const T length = T(options_.learning_rate * sizes);
     const T kept = T(1 - options_.learning_rate * options_.weight_decay);
     detail::sweep(count, [&](std::int64_t begin, std::int64_t end) {
-#pragma GCC ivdep
+      D5_INDEPENDENT_LOOP
       for (std::int64_t i = begin; i < end; ++i) w[i] = kept * w[i] - length * x[i];
     });
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "d5/core/numbers/independent_loop.hpp"
 #include "d5/level2_training/optimization/tensor_optimizer.hpp"
 #include "level0_ops/kernels/matrix/matrix_product.hpp"
 #include "level2_training/optimization/shared/block_sums.hpp"
@@ -101,7 +102,7 @@ struct Shampoo {
     const T length =
         T(options_.learning_rate * graft(slope, direction, count, parameter.slots[squares]));
     detail::sweep(count, [&](std::int64_t begin, std::int64_t end) {
-#pragma GCC ivdep
+      D5_INDEPENDENT_LOOP
       for (std::int64_t i = begin; i < end; ++i) w[i] -= length * direction[i];
     });
   }
@@ -159,7 +160,7 @@ struct Shampoo {
       for (std::int64_t i = begin; i < end; ++i) {
         const T root = root_of(parameter.slots[left][std::size_t(i)], power);
         const T* from = g.data + i * columns;
-#pragma GCC ivdep
+        D5_INDEPENDENT_LOOP
         for (std::int64_t j = 0; j < columns; ++j) direction[i * columns + j] = root * from[j];
       }
     });
@@ -176,7 +177,7 @@ struct Shampoo {
     for (T& root : roots) root = root_of(root, power);
     parallel_for(rows, grain(columns), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-#pragma GCC ivdep
+        D5_INDEPENDENT_LOOP
         for (std::int64_t j = 0; j < columns; ++j) {
           direction[i * columns + j] *= roots[std::size_t(j)];
         }
@@ -204,7 +205,7 @@ struct Shampoo {
     double squares = 0;
     for (std::int64_t begin = 0; begin < count; begin += kSome) {
       const std::int64_t some = std::min(kSome, count - begin);
-#pragma GCC ivdep
+      D5_INDEPENDENT_LOOP
       for (std::int64_t i = 0; i < some; ++i) {
         const T slope = g[begin + i];
         T& sum = sums[begin + i];

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "d5/core/numbers/independent_loop.hpp"
 #include "level2_training/optimization/shared/block_sums.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
 #include "level2_training/optimization/shared/sweep.hpp"
@@ -82,7 +83,7 @@ double dot(const std::vector<double>& x, const std::vector<double>& y) {
 
 void add_times(std::vector<double>& x, double a, const std::vector<double>& y) {
   sweep(std::int64_t(x.size()), [&](std::int64_t begin, std::int64_t end) {
-#pragma GCC ivdep
+    D5_INDEPENDENT_LOOP
     for (std::int64_t i = begin; i < end; ++i) x[std::size_t(i)] += a * y[std::size_t(i)];
   });
 }

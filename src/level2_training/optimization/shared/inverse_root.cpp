@@ -2,8 +2,10 @@
 #include "level2_training/optimization/shared/inverse_root.hpp"
 
 // GCC 12 reports the undefined operands of its own AVX-512 intrinsics as uninitialized.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 #include <Eigen/Eigenvalues>
 
 #include <cmath>
