@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a tokenizer.json around its model, recognised by name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/parsing/json_reader.hpp"
+#include "evaluation/tokenizer/bpe_file.hpp"
+
+namespace d5::detail {
+
+/// `pre_tokenizer`, or the chosen pattern. Throws: Unsupported, with the file's words and a way
+/// out.
+[[nodiscard]] std::vector<WordCut> word_cuts(const JsonReader& root, const std::string& who,
+                                             PatternChoice pattern);
+/// `normalizer`. Throws: Unsupported.
+[[nodiscard]] std::vector<NormalForm> normal_forms(const JsonReader& root, const std::string& who);
+/// `post_processor`. Throws: FormatError; Unsupported.
+[[nodiscard]] TokenFrame token_frame(const JsonReader& root, const std::string& who);
+/// Throws: Unsupported where `decoder` is not that of bytes.
+void expect_byte_decoder(const JsonReader& root, const std::string& who);
+/// Throws: FormatError for a frame's id that is no token.
+void expect_tokens(const TokenFrame& frame, const std::vector<std::string>& tokens,
+                   const std::string& who);
+
+}  // namespace d5::detail

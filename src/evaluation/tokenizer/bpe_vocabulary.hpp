@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/parsing/json_reader.hpp"
+#include "evaluation/tokenizer/added_tokens.hpp"
+#include "evaluation/tokenizer/word_merger.hpp"
+
+namespace d5::detail {
+
+/// The vocabulary of a tokenizer.json: bytes of each id, and merges as ids.
+///
+/// Throws: FormatError, with file and place, from all members.
+class Vocabulary {
+ public:
+  /// Reads `model.vocab`. `added` is the number of tokens still to come; `model` must outlive this
+  /// object.
+  Vocabulary(const JsonReader& model, std::size_t added, std::string who);
+
+  /// Adds a token with an id of its own, or that of its text in `model.vocab`.
+  void add(const AddedToken& token, const std::string& place);
+  [[nodiscard]] ByteTokens byte_tokens(const JsonReader& model) const;
+  /// Reads `model.merges`: texts "a b", or pairs ["a", "b"].
+  [[nodiscard]] std::vector<TokenMerge> merges(const JsonReader& model) const;
+  /// Ids of entries that are written in letters for bytes.
+  [[nodiscard]] std::vector<TokenId> words() const;
+  /// Bytes by id; empty: no token.
+  [[nodiscard]] std::vector<std::string> release_tokens() { return std::move(tokens_); }
+
+ private:
+  void set(TokenId id, std::string bytes, const std::string& place);
+  void add_entry(const std::string& entry, std::int32_t id, const std::string& place);
+  [[nodiscard]] const std::int32_t* find(std::string_view entry) const;
+  [[nodiscard]] TokenMerge merge(std::string_view left, std::string_view right,
+                                 std::size_t index) const;
+  [[noreturn]] void fail(const std::string& place, const std::string& what) const;
+
+  std::string who_;
+  std::map<std::string_view, std::int32_t> ids_;  // entries, as the file writes them
+  std::vector<std::string> tokens_;
+  std::vector<bool> is_word_;  // by id
+  std::array<std::int32_t, 256> of_byte_;
+  std::set<std::string> added_;
+  TokenId most_id_;
+};
+
+}  // namespace d5::detail
