@@ -75,6 +75,13 @@ TEST_CASE("the best path without repeats and blanks is the text") {
   // Characters of several bytes, and lines of several characters.
   CHECK(decoded(path({1, 2}, 3), {{"alphabet", "\xc3\xa4\xe7\x96\x97"}}) == "\xc3\xa4\xe7\x96\x97");
   CHECK(decoded(path({1, 2, 3}, 4), {{"alphabet", "th\nq\n'\n"}}) == "thq'");
+  CHECK(decoded(path({1, 2, 3}, 4), {{"alphabet", "th\r\nq\r\n'"}}) == "thq'");
+  // An alphabet with a line for the blank, which may be empty.
+  CHECK(decoded(path({1, 0, 2}, 3), {{"alphabet", "\na\nb\n"}, {"lists_blank", true}}) == "ab");
+  CHECK(decoded(path({0, 2, 1}, 3),
+                {{"alphabet", "a\nb\nblank\n"}, {"lists_blank", true}, {"blank", -1}}) == "ab");
+  CHECK(decoded(path({0, 1, 2}, 3), {{"alphabet", "a-b"}, {"lists_blank", true}, {"blank", 1}}) ==
+        "ab");
   ValueMap values = path({1, 0, 2}, 3);
   values["scores"].tensor().data<float>()[1] = 1;
   answer_steps().at("ctc").make(settings)->run(values);

@@ -18,7 +18,7 @@
 #include "d5/level1_network/source/model_source.hpp"
 #include "d5/level2_training/data/sample_step.hpp"
 #include "evaluation/manifest/manifest_paths.hpp"
-#include "evaluation/run/network_text.hpp"
+#include "evaluation/run/model_texts.hpp"
 
 namespace d5::detail {
 namespace {
@@ -110,8 +110,10 @@ ModelPipeline& EvaluatedModel::pipeline() {
     }
   }
   auto samples = open_samples(dataset_.manifest, evaluation_.manifest.split, interrupt_);
-  auto answer = with_network_text(model_.manifest.answer,
-                                  [&] { return open_model(assets().network).model().metadata; });
+  auto answer =
+      with_model_texts(model_.manifest.answer,
+                       {.metadata = [&] { return open_model(assets().network).model().metadata; },
+                        .files = [&] { return assets().files; }});
   for (EntryChoice& step : answer) {
     step = located(step, answer_steps().at(step.name).options(), model_.manifest.beside);
   }

@@ -74,7 +74,8 @@ struct ModelManifest : ManifestIdentity {
   std::vector<ModelOutput> outputs = {};
   /// Inputs of the next call, by the output that gives them; zeros at the start of each sample.
   std::map<std::string, std::string> state = {};
-  /// Steps from `answer_steps()`, which turn outputs into an answer.
+  /// Steps from `answer_steps()`, which turn outputs into an answer. A setting "asset:NAME" is the
+  /// text of that asset, "network:KEY" that of the network's metadata.
   std::vector<EntryChoice> answer = {};
   std::vector<AccuracyClaim> accuracy = {};
 
@@ -83,6 +84,8 @@ struct ModelManifest : ManifestIdentity {
  private:
   void expect_state(const std::string& output, const std::string& input,
                     ManifestFields& fields) const;
+  /// Settings of the answer's steps ask for the texts of assets that are there.
+  void expect_texts(ManifestFields& fields) const;
 };
 
 }  // namespace d5

@@ -12,6 +12,7 @@
 #include "d5/evaluation/pipeline/answer_step.hpp"
 #include "d5/level2_training/data/own_steps.hpp"
 #include "d5/level2_training/data/sample_step.hpp"
+#include "evaluation/manifest/asset_text.hpp"
 
 namespace d5 {
 namespace {
@@ -108,6 +109,22 @@ void ModelManifest::expect_state(const std::string& output, const std::string& i
   }
 }
 
+void ModelManifest::expect_texts(ManifestFields& fields) const {
+  std::vector<std::string> names;
+  for (const ManifestAsset& asset : assets) names.push_back(asset.name);
+  for (const EntryChoice& step : answer) {
+    for (const auto& [setting, value] : step.settings.values()) {
+      const std::string asset = detail::asset_named(value);
+      if (asset.empty() || std::ranges::find(names, asset) != names.end()) continue;
+      try {
+        throw_unknown_name(fmt::format("step {}: {}: asset", step.name, setting), asset, names);
+      } catch (const NotFound& error) {
+        fields.expect(fmt::format("answer: {}", error.what()));
+      }
+    }
+  }
+}
+
 void ModelManifest::declare(ManifestFields& fields) {
   ManifestIdentity::declare(fields);
   fields.add("task", task, "task: image classification, object detection", {.required = true});
@@ -125,6 +142,7 @@ void ModelManifest::declare(ManifestFields& fields) {
   fields.add("answer", answer,
              "postprocessing steps from the outputs of one sample to an answer, in order",
              answer_steps(), step_rule());
+  expect_texts(fields);
   fields.add("accuracy", accuracy, "claimed accuracies, with their sources");
 }
 

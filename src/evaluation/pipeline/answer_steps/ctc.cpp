@@ -16,14 +16,16 @@ namespace {
 struct CtcOptions {
   std::string of, to = "text", alphabet;
   std::int64_t blank = 0;
-  bool space = false;
+  bool lists_blank = false, space = false;
   void declare(OptionList& options) {
     options.add("of", of, "name of the scores, steps x classes; empty: the only value");
     options.add("to", to, "name of the text");
     options.add("alphabet", alphabet,
                 "characters of the classes in order, the blank left out: together, or one a line; "
-                "network:KEY takes them from the network's metadata");
+                "network:KEY takes them from the network's metadata, asset:NAME from a file of the "
+                "model");
     options.add("blank", blank, "class of the blank; -1: the last", {.least = -1});
+    options.add("lists_blank", lists_blank, "the alphabet has an entry for the blank, too");
     options.add("space", space, "a blank space follows the alphabet");
   }
 };
@@ -38,13 +40,14 @@ class CtcStep final : public AnswerStep {
   explicit CtcStep(const Options& options) : options_(options) {
     const std::string& text = options.alphabet;
     if (text.find('\n') != std::string::npos) {
-      for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        characters_.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-      }
+      characters_ = detail::lines_of(text);
     } else {
       for (const std::string_view one : detail::characters_of(text)) characters_.emplace_back(one);
+    }
+    if (options.lists_blank && !characters_.empty()) {
+      const auto last = std::int64_t(characters_.size()) - 1;
+      characters_.erase(characters_.begin() +
+                        (options.blank < 0 ? last : std::min(options.blank, last)));
     }
     if (options.space) characters_.emplace_back(" ");
   }
