@@ -67,6 +67,7 @@ TEST_CASE("the catalogue tells what d5 carries") {
   REQUIRE(found != models.end());
   const json& model = *found;
   CHECK(model["claims"][0]["measure"] == "top1");
+  CHECK(model["bytes"] == 18553255);
   const json tasks = asked.items("/v1/tasks");
   CHECK(std::ranges::any_of(tasks,
                             [](const json& one) { return one["name"] == "image classification"; }));
@@ -312,6 +313,20 @@ TEST_CASE("a run's records, queries, answers and traces can be read") {
   for (const auto& one : same["records"]) CHECK(one["ratio"] == 1);
   CHECK(asked.get("/v1/compare?a=" + run.id).status == 422);
   CHECK(asked.get("/v1/history?model=none").json()["items"].empty());
+}
+
+TEST_CASE("the best of each model in each framework is listed without its version") {
+  AskedServer asked;
+  CHECK(asked.items("/v1/measured").empty());
+  (void)keep_run(*EvaluationDatabase::open(asked.database));
+  const json measured = asked.items("/v1/measured");
+  REQUIRE(measured.size() == 1);
+  CHECK(measured[0]["model"] == "lenet");
+  CHECK(measured[0]["framework"] == "torch");
+  CHECK(measured[0]["latency"].get<double>() == Approx(0.0505));
+  CHECK(measured[0]["throughput"] == 100);
+  CHECK(measured[0]["accuracy"]["top1"] == 0.9);
+  CHECK(asked.get("/v1/measured?model=net").status == 400);
 }
 
 TEST_CASE("a token's role decides, and without one there is the page alone") {

@@ -174,6 +174,42 @@ test('models that the server answers with are shown, the ready ones first, other
   await page.context().close();
 });
 
+test('the catalogue is narrowed by task, licence, size and what was measured, and the address holds it', async () => {
+  const page = await tab('/');
+  const shown = async () => (await page.locator('table.models tbody tr td:first-child b').allInnerTexts()).filter((name) => name !== kHostile);
+  const wish = (label, value) => page.getByLabel(label, { exact: true })[typeof value === 'string' ? 'fill' : 'selectOption'](value);
+  const best = page.locator('tr', { hasText: 'efficientnet-lite0' }).locator('td:nth-child(5)');
+  await page.getByText('in onnxruntime:session').waitFor(); // the quickest
+  assert.match(await best.innerText(), /top1 0\.895\s+14\.1 ms\s+in onnxruntime:session/);
+  await wish('Measured in', ['torch']);
+  assert.match(await best.innerText(), /21\.3 ms\s+in torch/);
+  assert.deepEqual(await shown(), ['centerface', 'efficientnet-lite0']);
+  await wish('Median ms at most', '30');
+  assert.deepEqual(await shown(), ['efficientnet-lite0']);
+  await wish('Median ms at most', '20');
+  await page.getByText('No model is like this').waitFor();
+  await wish('Median ms at most', '');
+  await wish('Accuracy at least', '0.9'); // its first claim's measure, not top5
+  await page.getByText('No model is like this').waitFor();
+  await wish('Accuracy at least', '0.89');
+  assert.deepEqual(await shown(), ['efficientnet-lite0']);
+  await wish('Accuracy at least', '');
+  await wish('MB at most', '10');
+  assert.deepEqual(await shown(), ['centerface']);
+  assert.match(page.url(), /framework=torch&size=10/);
+  await page.reload();
+  await page.locator('table.models tbody tr').first().waitFor();
+  await page.waitForFunction(() => document.querySelector('#wish-framework')?.value === 'torch');
+  assert.deepEqual(await shown(), ['centerface']);
+  await wish('MB at most', '');
+  await wish('Licence', ['Apache-2.0']);
+  assert.deepEqual(await shown(), ['efficientnet-lite0']);
+  await wish('Task', ['face detection']);
+  await page.getByText('No model is like this').waitFor();
+  quiet();
+  await page.context().close();
+});
+
 test('a view that is left at once does not take the address back', async () => {
   const page = await tab('/');
   await page.evaluate(() => {

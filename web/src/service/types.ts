@@ -34,9 +34,21 @@ export interface Model extends CatalogueEntry {
   task?: string;
   format?: string;
   source?: string;
+  /** Size of its files. */
+  bytes?: number;
   /** Supported versions, by the framework's name. */
   frameworks?: Record<string, string>;
   claims?: Claim[];
+}
+/** The best results of a model in a framework. */
+export interface Measured {
+  /** Without its version. */
+  model: string;
+  framework: string;
+  /** Smallest median, in seconds. */
+  latency?: number | null;
+  /** Largest value by measure. */
+  accuracy?: Record<string, number>;
 }
 export interface Framework extends CatalogueEntry {
   /** Its word in an evaluation; empty: its name. */

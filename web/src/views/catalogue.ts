@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalogue by task, from which an evaluation starts.
-import { capital, counted, words } from '../parts/figures';
-import { fill, foreignLink, h, type Child } from '../parts/dom';
+import { best, fields, fits, wishOf, type Wish } from '../parts/catalogue_filter';
+import { capital, counted, withDigits, withPrefix, words } from '../parts/figures';
+import { append, fill, foreignLink, h, type Child } from '../parts/dom';
 import { nameOf, taskOf } from '../parts/entries';
 import { table } from '../parts/table';
 import { empty, problem, state } from '../parts/words';
 import { list, post } from '../service/service';
-import type { AnsweringModel, CatalogueEntry, Dataset, Framework, Model, Scenario, System } from '../service/types';
+import type { AnsweringModel, CatalogueEntry, Dataset, Framework, Measured, Model, Scenario, System } from '../service/types';
 import { address, type View } from '../view';
 
 function claims(model: Model): Child {
@@ -15,7 +16,8 @@ function claims(model: Model): Child {
   );
 }
 
-function models(task: string, rows: Model[]): HTMLElement {
+function models(task: string, rows: Model[], results: Map<string, Measured[]>, wish: Wish): HTMLElement {
+  const measured = (model: Model) => best(model, results.get(model.name) ?? [], wish);
   return table({
     label: `Models for ${task}`,
     rows,
@@ -33,7 +35,19 @@ function models(task: string, rows: Model[]): HTMLElement {
       },
       { head: 'Claimed', cell: claims },
       { head: 'Licence', by: (model) => model.licence, cell: (model) => [model.licence, model.source && h('div', {}, foreignLink(model.source, 'source'))] },
-      { head: 'Format', by: (model) => model.format, cell: (model) => model.format },
+      { head: 'Size', by: (model) => model.bytes, cell: (model) => (model.bytes ? withPrefix(model.bytes, 'byte') : null) },
+      {
+        head: 'Best here',
+        by: (model) => measured(model)?.latency,
+        cell: (model) => {
+          const told = measured(model);
+          return told && [
+            told.accuracy && h('div', {}, `${words(told.accuracy[0])} ${withDigits(told.accuracy[1], 3)}`),
+            told.latency !== undefined && h('div', {}, withPrefix(told.latency, 's')),
+            h('div', { class: 'soft' }, `in ${told.framework}`),
+          ];
+        },
+      },
       {
         head: 'Actions',
         quiet: true,
@@ -91,19 +105,31 @@ const view: View = {
       list<Scenario>('/v1/scenarios', signal),
     ]);
     const found = h('div', {});
-    const search = h('input', { id: 'search', type: 'search', placeholder: 'name, task, licence …', value: query.get('find') ?? '', input: () => draw() });
+    const wish = wishOf(query);
+    let results = new Map<string, Measured[]>();
     const draw = () => {
-      const wanted = search.value.trim().toLowerCase();
-      remember({ find: wanted });
-      const chosen = known.filter((model) => [model.name, model.task, model.licence, model.summary].some((text) => text?.toLowerCase().includes(wanted)));
+      remember({ ...wish });
+      const chosen = known.filter((model) => fits(model, results.get(model.name) ?? [], wish));
       const byTask = Map.groupBy(chosen, taskOf);
       fill(
         found,
-        [...byTask].sort().map(([task, rows]) => [h('h2', {}, capital(task)), models(task, rows)]),
-        !chosen.length && (known.length ? empty(`No model with “${wanted}”`) : empty('This server knows no model yet', h('a', { href: address('/add') }, 'Add a model'), '.')),
+        [...byTask].sort().map(([task, rows]) => [h('h2', {}, capital(task)), models(task, rows, results, wish)]),
+        !chosen.length && (known.length ? empty('No model is like this', 'Choose less above.') : empty('This server knows no model yet', h('a', { href: address('/add') }, 'Add a model'), '.')),
       );
     };
     draw();
+    const narrow = h('div', {}, fields(known, [], wish, draw));
+    const askWhatIsMeasured = async () => {
+      try {
+        const all = await list<Measured>('/v1/measured', signal);
+        results = Map.groupBy(all, ({ model }) => model);
+        fill(narrow, fields(known, all.map(({ framework }) => framework), wish, draw));
+        draw();
+      } catch (error) {
+        if (!signal.aborted) append(narrow, [problem(error, () => void askWhatIsMeasured())]);
+      }
+    };
+    void askWhatIsMeasured(); // nor for this
     const here = h('div', {});
     const askWhoAnswers = async () => {
       try {
@@ -116,7 +142,7 @@ const view: View = {
     const content: Child[] = [
       h('h1', {}, 'Which model, in which framework, on which system?'),
       h('p', { class: 'lead' }, `${counted(known.length, 'model')}, ${counted(datasets.length, 'data set')}, ${counted(frameworks.length, 'framework')} in this server's catalogue.`),
-      h('div', { class: 'row apart' }, h('div', { class: 'row' }, h('label', { for: 'search' }, 'Find'), search), h('a', { class: 'button', href: address('/add') }, 'Add a model')),
+      h('div', { class: 'row apart' }, narrow, h('a', { class: 'button', href: address('/add') }, 'Add a model')),
       found,
     ];
     return [

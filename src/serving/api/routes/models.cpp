@@ -12,6 +12,9 @@ using detail::AnswerJson;
 AnswerJson model_json(const FoundManifest<ModelManifest>& found) {
   AnswerJson json = detail::entry_json(found);
   json["format"] = found.manifest.format;
+  std::int64_t bytes = 0;
+  for (const ManifestAsset& asset : found.manifest.assets) bytes += asset.bytes;
+  json["bytes"] = bytes;
   json["frameworks"] = AnswerJson::object();
   for (const auto& [name, range] : found.manifest.frameworks) json["frameworks"][name] = range;
   json["claims"] = AnswerJson::array();
