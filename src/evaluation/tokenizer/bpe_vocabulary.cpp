@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "d5/core/errors/error.hpp"
@@ -34,6 +35,10 @@ std::optional<Halves> halves_of(const nlohmann::json& entry) {
   return Halves{entry[0].get_ref<const std::string&>(), entry[1].get_ref<const std::string&>()};
 }
 
+std::string place_of(const std::string& entry) {
+  return fmt::format("model.vocab['{}']", printable(entry));
+}
+
 }  // namespace
 
 void Vocabulary::fail(const std::string& place, const std::string& what) const {
@@ -49,43 +54,42 @@ Vocabulary::Vocabulary(const JsonReader& model, std::size_t added, std::string w
   }
   most_id_ = std::min(kMostTokens, TokenId(vocabulary->size() + added) + kMostHoles) - 1;
   for (const auto& [entry, id] : vocabulary->items()) {
-    const std::string place = fmt::format("model.vocab['{}']", printable(entry));
     if (!id.is_number_integer() || id < 0 || id > most_id_) {
-      fail(place,
+      fail(place_of(entry),
            fmt::format("is {}, expected an id from 0 to {}", printable(id.dump()), most_id_));
     }
-    add_entry(entry, id.get<std::int32_t>(), place);
+    add_entry(entry, id.get<std::int32_t>());
   }
 }
 
-void Vocabulary::add_entry(const std::string& entry, std::int32_t id, const std::string& place) {
-  if (entry.empty()) fail(place, "is the empty text, expected bytes of a token");
+void Vocabulary::add_entry(const std::string& entry, std::int32_t id) {
+  if (entry.empty()) fail(place_of(entry), "is the empty text, expected bytes of a token");
   const auto bytes = bytes_of_letters(entry);
-  set(id, bytes ? *bytes : entry, place);
+  set(id, bytes ? *bytes : entry, [&] { return place_of(entry); });
   is_word_[std::size_t(id)] = bytes.has_value();
   if (bytes && bytes->size() == 1) of_byte_[static_cast<unsigned char>(bytes->front())] = id;
-  ids_.emplace(entry, id);
+  entries_.push_back({entry, id});  // in order: objects of JSON are sorted as they are read
 }
 
-void Vocabulary::set(TokenId id, std::string bytes, const std::string& place) {
+void Vocabulary::set(TokenId id, std::string bytes, const std::function<std::string()>& place) {
   const auto index = std::size_t(id);
   if (id > most_id_) {
-    fail(place, fmt::format("has the id {}, expected 0 to {}", id, most_id_));
+    fail(place(), fmt::format("has the id {}, expected 0 to {}", id, most_id_));
   }
   if (index >= tokens_.size()) {
     tokens_.resize(index + 1);
     is_word_.resize(index + 1);
   }
   if (!tokens_[index].empty()) {
-    fail(place,
+    fail(place(),
          fmt::format("has the id {}, which '{}' has already", id, printable(tokens_[index])));
   }
   tokens_[index] = std::move(bytes);
 }
 
 const std::int32_t* Vocabulary::find(std::string_view entry) const {
-  const auto found = ids_.find(entry);
-  return found == ids_.end() ? nullptr : &found->second;
+  const auto found = std::ranges::lower_bound(entries_, entry, {}, &Entry::text);
+  return found != entries_.end() && found->text == entry ? &found->id : nullptr;
 }
 
 void Vocabulary::add(const AddedToken& token, const std::string& place) {
@@ -94,14 +98,16 @@ void Vocabulary::add(const AddedToken& token, const std::string& place) {
          fmt::format("adds '{}' once more, expected each token once", printable(token.text)));
   }
   const std::int32_t* present = find(token.text);
-  if (!present) return set(token.id, token.text, place);
+  if (!present) return set(token.id, token.text, [&] { return place; });
   if (*present != token.id) {
     fail(place, fmt::format("gives '{}' the id {}, but model.vocab the id {}",
                             printable(token.text), token.id, *present));
   }
-  std::string& bytes = tokens_[std::size_t(token.id)];
-  if (bytes != token.text) is_word_[std::size_t(token.id)] = false;
-  bytes = token.text;  // of an added token, which is no letters for bytes
+  const std::string& bytes = tokens_[std::size_t(token.id)];
+  if (bytes == token.text) return;
+  fail(place, fmt::format("adds the text '{}', but in model.vocab these letters mean the bytes "
+                          "'{}', expected one meaning",
+                          printable(token.text), printable(bytes)));
 }
 
 std::vector<TokenId> Vocabulary::words() const {
@@ -159,7 +165,6 @@ std::vector<TokenMerge> Vocabulary::merges(const JsonReader& model) const {
          fmt::format("has {} entries, expected at most {}", entries->size(), kMostTokens));
   }
   std::vector<TokenMerge> merges;
-  std::set<std::pair<std::int32_t, std::int32_t>> joined;
   for (std::size_t index = 0; index < entries->size(); ++index) {
     const auto halves = halves_of((*entries)[index]);
     if (!halves) {
@@ -167,13 +172,23 @@ std::vector<TokenMerge> Vocabulary::merges(const JsonReader& model) const {
            "is no merge, expected a text 'a b' or a pair ['a', 'b']");
     }
     merges.push_back(merge(halves->left, halves->right, index));
-    if (!joined.emplace(merges.back().left, merges.back().right).second) {
-      fail(fmt::format("model.merges[{}]", index),
-           fmt::format("joins '{}' and '{}' once more, expected each pair once",
-                       printable(halves->left), printable(halves->right)));
-    }
   }
+  expect_distinct(merges);
   return merges;
+}
+
+void Vocabulary::expect_distinct(const std::vector<TokenMerge>& merges) const {
+  std::vector<std::tuple<std::int32_t, std::int32_t, std::size_t>> pairs;
+  for (const TokenMerge& merge : merges) pairs.emplace_back(merge.left, merge.right, pairs.size());
+  std::ranges::sort(pairs);
+  const auto same = [](const auto& a, const auto& b) {
+    return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b);
+  };
+  const auto twice = std::ranges::adjacent_find(pairs, same);
+  if (twice == pairs.end()) return;
+  fail(fmt::format("model.merges[{}]", std::get<2>(*(twice + 1))),
+       fmt::format("joins the same tokens as model.merges[{}], expected each pair once",
+                   std::get<2>(*twice)));
 }
 
 }  // namespace d5::detail

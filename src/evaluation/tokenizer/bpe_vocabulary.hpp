@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -35,15 +35,20 @@ class Vocabulary {
   [[nodiscard]] std::vector<std::string> release_tokens() { return std::move(tokens_); }
 
  private:
-  void set(TokenId id, std::string bytes, const std::string& place);
-  void add_entry(const std::string& entry, std::int32_t id, const std::string& place);
+  void set(TokenId id, std::string bytes, const std::function<std::string()>& place);
+  void add_entry(const std::string& entry, std::int32_t id);
   [[nodiscard]] const std::int32_t* find(std::string_view entry) const;
+  void expect_distinct(const std::vector<TokenMerge>& merges) const;
   [[nodiscard]] TokenMerge merge(std::string_view left, std::string_view right,
                                  std::size_t index) const;
   [[noreturn]] void fail(const std::string& place, const std::string& what) const;
 
   std::string who_;
-  std::map<std::string_view, std::int32_t> ids_;  // entries, as the file writes them
+  struct Entry {
+    std::string_view text;  // as the file writes it
+    std::int32_t id;
+  };
+  std::vector<Entry> entries_;  // by text
   std::vector<std::string> tokens_;
   std::vector<bool> is_word_;  // by id
   std::array<std::int32_t, 256> of_byte_;
