@@ -10,6 +10,8 @@
 #include <map>
 #include <ranges>
 
+#include "d5/core/errors/error.hpp"
+
 namespace d5::python {
 namespace {
 
@@ -41,22 +43,32 @@ std::string default_in_python(const Option& option) {
   return fmt::format("[{}]", fmt::join(words, ", "));
 }
 
+/// Throws: TypeError, which names the call.
+Settings settings_of(const py::kwargs& given, const std::string& who) {
+  try {
+    return to_settings(given);
+  } catch (const TypeError& error) {
+    throw TypeError(who + ": " + error.what());
+  }
+}
+
 }  // namespace
 
 Settings declared_settings(const Options& keywords, const std::string& who,
-                           const std::vector<Option>& declared) {
+                           const std::vector<Option>& declared, Untold untold) {
   py::kwargs given;
   std::vector<std::string> emptied;
   for (const auto& [name, value] : keywords) {
     const auto option = std::ranges::find(declared, name.cast<std::string>(), &Option::name);
     if (option == declared.end()) throw py::reference_cast_error();  // as for any wrong call
+    if (value.is_none() && untold == Untold::has_default) throw py::reference_cast_error();
     if (value.is_none()) continue;
     given[name] = value;
     if (option->is_list && py::isinstance<py::sequence>(value) && py::len(value) == 0) {
       emptied.push_back(option->name);
     }
   }
-  Settings settings = to_settings(given).owned_by(who);
+  Settings settings = settings_of(given, who).owned_by(who);
   for (const std::string& name : emptied) settings.set(name, "");
   return settings;
 }

@@ -3,6 +3,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/onnx/load_notes.hpp"
 #include "d5/onnx/visitor.hpp"
+#include "long_call.hpp"
 
 namespace d5::python {
 

@@ -150,6 +150,17 @@ Anything from_attribute(const onnx::Attribute& attribute) {
 
 namespace {
 
+/// A number, a text or a path as text. Throws: TypeError for another object, whose words would pass
+/// for a setting.
+std::string plain_setting(const std::string& key, const py::handle& value) {
+  if (py::hasattr(value, "__fspath__")) return py::str(value.attr("__fspath__")());
+  const bool is_number = py::hasattr(value, "__index__") || py::hasattr(value, "__float__");
+  if (py::isinstance<py::str>(value) || is_number) return py::str(value);
+  const std::string shown = py::str(py::module_::import("d5._parameters").attr("shown")(value));
+  throw TypeError(key + " is " + shown +
+                  ", expected a text, a number, a flag, or a list or dict of them");
+}
+
 /// Flattens dicts and lists to dotted keys, as in a recipe; a list of plain values becomes one
 /// text.
 void add_setting(Settings& settings, const std::string& key, const py::handle& value) {
@@ -169,12 +180,12 @@ void add_setting(Settings& settings, const std::string& key, const py::handle& v
     std::string text;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const py::object item = items[i];
-      if (is_plain) text += (i == 0 ? "" : ",") + std::string(py::str(item));
+      if (is_plain) text += (i == 0 ? "" : ",") + plain_setting(key, item);
       if (!is_plain) add_setting(settings, key + "." + std::to_string(i), item);
     }
     if (is_plain && items.size() > 0) settings.set(key, text);
   } else {
-    settings.set(key, std::string(py::str(value)));
+    settings.set(key, plain_setting(key, value));
   }
 }
 

@@ -34,7 +34,12 @@ def main(folder: pathlib.Path) -> None:
         for name, method in list(vars(made).items()):
             if name == "__init_subclass__":  # Python's part added it
                 delattr(made, name)
-            elif hasattr(method, "__wrapped__"):  # around it `d5._words` explains wrong calls
+            elif isinstance(method, staticmethod):  # around others `d5._words` explains wrong calls
+                setattr(made, name, staticmethod(getattr(method.__func__, "__wrapped__", method.__func__)))
+            elif isinstance(method, property):
+                setter = getattr(method.fset, "__wrapped__", method.fset)
+                setattr(made, name, property(method.fget, setter, None, method.__doc__))
+            elif hasattr(method, "__wrapped__"):
                 setattr(made, name, method.__wrapped__)
             elif inspect.isfunction(method):  # Python's part added it
                 delattr(made, name)

@@ -18,6 +18,7 @@ from d5._d5 import *  # noqa: F403
 from d5._d5 import __version__ as __version__
 from d5._d5 import _end_long_calls
 from d5 import _d5 as _cpp
+from d5 import _mappings as _mappings
 from d5 import _reprs as _reprs
 from d5 import _words as _words
 
@@ -42,7 +43,8 @@ from d5._isolation import reduce as reduce
 from d5._isolation import test_forward as test_forward
 from d5._isolation import test_gradient as test_gradient
 from d5._launching import launch as launch
-from d5._launching import train as train  # type: ignore[assignment]
+from d5._launching import train as train
+from d5 import logs as logs
 from d5._live_curves import LiveCurves as LiveCurves
 from d5._measurements import Measurements as Measurements
 from d5._notebook import Environment as Environment
@@ -53,6 +55,7 @@ from d5._rank_bases import DistributedOptimizer as DistributedOptimizer
 from d5._rank_bases import GradientCompressor as GradientCompressor
 from d5._rank_bases import GradientExchange as GradientExchange
 from d5._scaling import scale as scale
+from d5._training_result import TrainingResult as TrainingResult
 from d5._visitor import OperatorVisitor as OperatorVisitor
 from d5.errors import CommunicationError as CommunicationError
 from d5.errors import Error as Error

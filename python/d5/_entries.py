@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 import typing
 from typing import Any, Callable, Mapping, TypeVar
 
-from d5._bases import Operator
+from d5._bases import Operator, UpdateRule
 from d5._bases import operator as _operator
 from d5._d5 import _add_entry, _part_kinds
 from d5._framework import Framework, add_framework
+from d5._nearest import knows_its_keywords
 from d5.errors import NotFound, TypeError
 
 _Option = tuple[str, bool | int | float | str, str]
@@ -21,7 +23,8 @@ def _parameters(made: Callable[..., Any]) -> list[inspect.Parameter]:
     """Its parameters that are given by keyword."""
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     if isinstance(made, type):
-        if not inspect.isfunction(made.__init__):  # type: ignore[misc]
+        init = made.__init__  # type: ignore[misc]
+        if not inspect.isfunction(init) or init.__module__ == "d5._d5":  # a class in C++ has it
             return []
         found = list(inspect.signature(made.__init__).parameters.values())[1:]  # type: ignore[misc]
     else:
@@ -94,6 +97,7 @@ def register(made: Made, /) -> Made: ...
 def register(made: str = ..., /, *, kind: str = ...) -> Callable[[Made], Made]: ...
 
 
+@knows_its_keywords
 def register(made: Any = "", /, *, kind: str = "") -> Any:
     """Class decorator: registers the part under its name, for recipes and settings, checkpoints,
     `d5 list`, and the program with `--load FILE.py`.
@@ -138,6 +142,30 @@ def _add_kind(kind: str, name: str, made: Callable[..., Any]) -> None:
     if kind not in kinds:
         raise NotFound(f"d5.register: there is no kind '{kind}' of part; known are {', '.join(sorted(kinds))}")
     _add(kind, name, made, kinds[kind][1])
+
+
+def is_update_rule(which: object) -> bool:
+    """Whether it is a class of d5.UpdateRule, or an object of one."""
+    return isinstance(which, UpdateRule) or (isinstance(which, type) and issubclass(which, UpdateRule))
+
+
+def rule_entry(rule: Any) -> tuple[str, Callable[..., Any], list[_Option]]:
+    """Name, maker and options of an update rule without a registered name. An object's attributes are
+    the defaults of its options, and it is copied for each group of parameters."""
+    made = rule if isinstance(rule, type) else type(rule)
+    name = made.__name__
+    if made is rule:
+        return name, rule, _options(f"update rule {name}", made, 0)
+    parameters = [one.name for one in _parameters(made) if isinstance(getattr(rule, one.name, None), (bool, int, float, str))]
+    helps = _helps(made)
+
+    def another(**options: Any) -> Any:
+        one = copy.copy(rule)
+        for option, value in options.items():
+            setattr(one, option, value)
+        return one
+
+    return name, another, [(option, getattr(rule, option), helps.get(option, "")) for option in parameters]
 
 
 def add_of_framework(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Former names, for one release: what joins machines was called a network.
+"""Former names, for one release.
 
 Each use warns with a DeprecationWarning.
 """
@@ -7,10 +7,11 @@ Each use warns with a DeprecationWarning.
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from typing import Any, Callable, TypeVar, cast
 
-_KEYWORDS = {"network": "cluster"}
+_KEYWORDS = {"network": "cluster", "set": "overrides", "axes": "ax"}
 _NAMES = {
     "NetworkCalibration": "ClusterCalibration",
     "NetworkDescription": "ClusterDescription",
@@ -41,10 +42,11 @@ def present_keywords(keywords: dict[str, Any], known: set[str], frames: int) -> 
 
 def takes_former_keywords(function: _Function) -> _Function:
     """`function`, which also takes the former keywords."""
+    known = set(inspect.signature(function).parameters)
 
     @functools.wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
-        return function(*arguments, **present_keywords(keywords, set(_KEYWORDS.values()), 1))
+        return function(*arguments, **present_keywords(keywords, known, 1))
 
     return cast(_Function, call)
 

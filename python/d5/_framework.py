@@ -26,6 +26,9 @@ class Kernel(Hooked):
     backward_reads_inputs: bool = True
     backward_reads_outputs: bool = True
 
+    def __init__(self, plan: PlanContext | None = None) -> None:
+        """Called for each node, while d5 plans; a kernel without state needs none of its own."""
+
     def forward(self, inputs: list[Any]) -> Any:
         """The node's outputs; an output that the node leaves out may be None."""
         raise NotImplementedError
@@ -40,9 +43,6 @@ class Framework(Hooked):
     """Base class of frameworks in Python: a name, and the kernels of operators.
 
         class Relu(d5.Kernel):
-            def __init__(self, plan):
-                pass
-
             def forward(self, inputs):
                 return np.maximum(inputs[0], 0)
 

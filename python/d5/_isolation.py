@@ -18,6 +18,7 @@ import sys
 from typing import Any, Callable, NamedTuple, ParamSpec, TypeVar, cast
 
 from d5 import _d5
+from d5._parameters import fits
 from d5._words import in_words
 from d5.errors import Error, Unsupported, ValueError
 
@@ -68,11 +69,11 @@ def isolable(call: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(call)
     def run(*arguments: P.args, **keywords: P.kwargs) -> R:
-        seconds = cast(float, keywords.get("isolate", 0))
-        if seconds == 0:
+        seconds: Any = keywords.get("isolate", 0)
+        if not fits("float", seconds) or not seconds:
             return call(*arguments, **keywords)
         if not seconds > 0:
-            raise ValueError(f"isolate is {seconds}, expected seconds above 0")
+            raise ValueError(f"d5.{call.__name__}: isolate is {seconds}, expected seconds above 0")
         task = _Task(
             _modules_of([*arguments, *keywords.values()]), _extensions, _d5.threads(), call.__name__, arguments, keywords
         )

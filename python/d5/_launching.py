@@ -13,12 +13,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from typing import IO, Any, Callable, TypeVar, cast
 
 from d5 import _d5
+from d5._former import takes_former_keywords
 from d5._launched_rank import Failure, Task, Watch, failure_file, lock_file, result_file, returned_file
-from d5._measurements import Measurements
+from d5._nearest import knows_its_keywords
+from d5._training_result import Overrides, TrainingResult, assignments
 from d5._words import in_words
 from d5.errors import CommunicationError, Unsupported, ValueError
 
@@ -31,6 +32,7 @@ class RankTraceback(Exception):
     """Traceback of the failed rank, as text; the cause of an exception of `d5.launch`."""
 
 
+@knows_its_keywords
 def launch(
     function: Callable[..., R],
     *arguments: Any,
@@ -187,25 +189,28 @@ def _told(status: int) -> str:
     return f"with status {status}"
 
 
-_train = in_words(_d5.train, "d5.train")
+_train = in_words(_d5._train, "d5.train")
 
 
+@takes_former_keywords
+@knows_its_keywords
 def train(
     recipe: _d5.Recipe | os.PathLike[str] | str,
     *,
-    set: Sequence[str] = (),
+    overrides: Overrides = (),
     distributed: str = "",
     ranks: int = 1,
     **options: Any,
-) -> tuple[Measurements, bool]:
+) -> TrainingResult:
+    words = {"overrides": assignments("d5.train", overrides), "distributed": distributed, **options}
     if ranks == 1 or _d5.world().size == ranks:
-        return _train_here(recipe, set=list(set), distributed=distributed, **options)
-    words = {"set": list(set), "distributed": distributed, **options}
-    return launch_watched(None, _train_here, (recipe,), words, ranks)[0]
+        return train_here(recipe, **words)
+    return launch_watched(None, train_here, (recipe,), words, ranks)[0]
 
 
-def _train_here(*arguments: Any, **options: Any) -> tuple[Measurements, bool]:
-    return cast(tuple[Measurements, bool], _train(*arguments, **options))
+def train_here(*arguments: Any, **options: Any) -> TrainingResult:
+    """`train` on the ranks of this job."""
+    return TrainingResult(*_train(*arguments, **options))
 
 
-train.__doc__ = (_d5.train.__doc__ or "").partition("\n\n")[2]
+train.__doc__ = (_d5._train.__doc__ or "").partition("\n\n")[2]

@@ -11,6 +11,7 @@ from typing import Any
 from d5 import _d5
 from d5._bases import Event
 from d5._notebook import image_of
+from d5._scalars import Scalar, Scalars
 
 _MOST_POINTS = 400  # maximum number of points of a curve; more are averaged
 
@@ -33,7 +34,7 @@ class LiveCurves(Event):
         self.metrics, self.every = metrics, every
         self.curves: dict[str, list[tuple[float, float]]] = {}  # value by step
         self.progress = ""
-        self._seen: dict[int, int] = {}
+        self._scalars = Scalars(metrics)
         self._next = 0.0
         self._shown: Any = None
 
@@ -42,31 +43,24 @@ class LiveCurves(Event):
         self._shown = _display(self)
 
     def after_batch(self, trainer: _d5.Trainer, batch: _d5.Batch, outputs: dict[str, Any]) -> None:
-        self._look(trainer)
-        if not self.metrics:
-            for name, value in outputs.items():
-                if value.shape in ([], [1], (), (1,)) and str(value.dtype).startswith("float"):
-                    self.curves.setdefault(name, []).append((trainer.step, float(value.numpy().reshape(()))))
+        self._take(self._scalars.of_batch(trainer, outputs))
         now = time.monotonic()
         if now >= self._next:
             self._next = now + self.every
             self._show(trainer)
 
     def after_test(self, trainer: _d5.Trainer) -> None:
-        self._look(trainer)
+        self._take(self._scalars.of_metrics(trainer))
 
     def after_training(self, trainer: _d5.Trainer) -> None:
-        self._look(trainer)
+        self._take(self._scalars.of_metrics(trainer))
         self._show(trainer)
         if self._shown is None and sys.stderr.isatty():
             print(file=sys.stderr)
 
-    def _look(self, trainer: _d5.Trainer) -> None:
-        for place, metric in enumerate(self.metrics):
-            samples = metric.samples
-            curve = self.curves.setdefault(metric.name, [])
-            curve.extend((trainer.step, value) for value in samples[self._seen.get(place, 0) :])
-            self._seen[place] = len(samples)
+    def _take(self, scalars: list[Scalar]) -> None:
+        for name, step, value in scalars:
+            self.curves.setdefault(name, []).append((step, value))
 
     def _show(self, trainer: _d5.Trainer) -> None:
         last = (f"{name} {curve[-1][1]:.4g}" for name, curve in self.curves.items() if curve)

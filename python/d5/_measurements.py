@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, SupportsIndex, overload
 
 from d5._d5 import Measurement, to_html, to_table
+from d5._former import takes_former_keywords
 from d5._nearest import expect_known
 from d5._plotting import plot
 
@@ -74,10 +75,11 @@ class Measurements(list[Measurement]):
     def __str__(self) -> str:
         return to_table(self)
 
-    def plot(self, name: str = "", axes: Any = None) -> Any:
-        """Draws one of `d5.plots`, by default the first, on matplotlib's `axes`, or new ones, which are
-        returned; without matplotlib returns the `d5.Plot`."""
-        return plot(self, name, axes)
+    @takes_former_keywords
+    def plot(self, name: str = "", ax: Any = None) -> Any:
+        """Draws one of `d5.plots`, by default the first, on matplotlib's axes `ax`, or new ones, which
+        are returned; without matplotlib returns the `d5.Plot`."""
+        return plot(self, name, ax)
 
     def _repr_html_(self) -> str:
         return to_html(self)

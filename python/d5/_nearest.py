@@ -8,7 +8,7 @@ import inspect
 from difflib import SequenceMatcher
 from typing import Any, Callable, Iterable, ParamSpec, TypeVar
 
-from d5.errors import UnknownOption
+from d5.errors import TypeError, UnknownOption
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,23 +35,34 @@ def _nearest(name: str, names: list[str]) -> list[str]:
 
 
 def knows_its_keywords(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorator: an unknown keyword is refused with the nearest, as by the functions of the C++ part."""
-    parameters = inspect.signature(function).parameters.values()
-    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
-        return function
-    known = [one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    """Decorator: a call with an unknown keyword, without a needed argument, or with one of another type is
+    refused as by the functions of the C++ part."""
+    from d5._parameters import misfit, parameters_of
 
+    parameters = parameters_of(function)
+    known = [one.name for one in parameters if not one.is_mark and not one.takes_all]
+    needed = {one.name for one in parameters if one.needed and one.name in known}
+    takes_all = any(one.takes_all for one in parameters)
     module = "d5" if "._" in function.__module__ else function.__module__
+    who = f"{module}.{function.__qualname__}".removesuffix(".__init__")
+    own = int(bool(known) and known[0] == "self")  # arguments that the caller does not write
 
     @functools.wraps(function)
     def call(*arguments: P.args, **keywords: P.kwargs) -> R:
         words: dict[str, Any] = dict(keywords)
         if "frameworks" in words and "frameworks" not in known and "framework" in known:
             words["framework"] = words.pop("frameworks")
-        if isinstance(words.get("framework"), (list, tuple)):
+        if "framework" in known and isinstance(words.get("framework"), (list, tuple)):
             words["framework"] = ",".join(words["framework"])
-        for name in words:
-            expect_known(f"{module}.{function.__qualname__}", "keyword", name, known)
+        for name in () if takes_all else words:
+            expect_known(who, "keyword", name, known)
+        lacking = needed.difference(known[: len(arguments)], words)
+        if lacking:
+            told = ", ".join(str(one) for one in parameters[own:] if not one.is_mark)
+            raise TypeError(f"{who} lacks '{min(lacking, key=known.index)}'; expected {who}({told})")
+        wrong = misfit(parameters, arguments, words)
+        if wrong:
+            raise TypeError(f"{who}: {wrong}")
         return function(*arguments, **words)
 
     return call

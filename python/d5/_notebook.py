@@ -8,6 +8,7 @@ import json
 from typing import Any, Iterable
 
 from d5 import _d5
+from d5._nearest import knows_its_keywords
 from d5.errors import Unsupported
 
 _MOST_OPEN = 200  # maximum number of nodes of a network that is shown unfolded
@@ -84,6 +85,7 @@ class Environment(dict[str, Any]):
         return _folded(f"{self['hostname']}: {self['cpu']}", _table(self._told()), True)
 
 
+@knows_its_keywords
 def environment() -> Environment:
     """This machine, and the versions of d5 and its libraries in this process."""
     return Environment(json.loads(_d5._environment_json())["environment"])

@@ -6,14 +6,15 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from d5 import _d5
+from d5._former import takes_former_keywords
 from d5._nearest import knows_its_keywords
 from d5.errors import NotFound, ValueError
 
 
-def plot(measurements: Sequence[_d5.Measurement], name: str = "", axes: Any = None) -> Any:
+def plot(measurements: Sequence[_d5.Measurement], name: str = "", ax: Any = None) -> Any:
     """Draws the plot of that name ("curve-loss", as `d5.plots` names it), by default the first.
 
-    It is drawn on matplotlib's `axes`, or new ones, which are returned; without matplotlib returns
+    It is drawn on matplotlib's axes `ax`, or new ones, which are returned; without matplotlib returns
     the `d5.Plot`, which a notebook shows as well. Raises: NotFound, ValueError if there is none.
     """
     plots = _d5.plots(list(measurements))
@@ -22,18 +23,22 @@ def plot(measurements: Sequence[_d5.Measurement], name: str = "", axes: Any = No
     chosen = [one for one in plots if name in ("", one.name)]
     if not chosen:
         raise NotFound(f"no plot is named '{name}'; there are {', '.join(one.name for one in plots)}")
-    return draw(chosen[0], axes)
+    return draw(chosen[0], ax)
 
 
+@takes_former_keywords
 @knows_its_keywords
-def draw(picture: _d5.Plot, axes: Any = None) -> Any:
-    """Draws on matplotlib's axes, new ones for None; returns the plot itself without matplotlib."""
+def draw(picture: _d5.Plot, ax: Any = None) -> Any:
+    """Draws on matplotlib's axes `ax`, new ones for None, which are returned; returns the plot itself
+    without matplotlib.
+
+        d5.draw(d5.Plot({"adam": [(1, 0.9), (2, 0.5)]}))
+    """
     try:
         from matplotlib import pyplot, ticker  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         return picture
-    if axes is None:
-        _, axes = pyplot.subplots(layout="constrained")
+    axes = pyplot.subplots(layout="constrained")[1] if ax is None else ax
     named: set[int] = set()
     for mark in picture.marks:
         _draw_mark(axes, mark, picture, named)

@@ -8,11 +8,16 @@ from collections.abc import Sequence
 from typing import Any, Callable
 
 from d5 import _d5
-from d5._launching import _train_here, launch_watched
+from d5._former import takes_former_keywords
+from d5._launching import train_here, launch_watched
 from d5._measurements import Measurements
+from d5._nearest import knows_its_keywords
+from d5._training_result import Overrides, assignments
 from d5.errors import Unsupported
 
 
+@takes_former_keywords
+@knows_its_keywords
 def scale(
     recipe: _d5.Recipe | os.PathLike[str] | str,
     *,
@@ -21,7 +26,7 @@ def scale(
     scalings: Sequence[str] | str = ("strong",),
     runs: int = 3,
     threads: int = 1,
-    set: Sequence[str] = (),
+    overrides: Overrides = (),
     out: os.PathLike[str] | str = "",
     resume: bool = False,
     say: Callable[[str], object] | None = None,
@@ -39,13 +44,13 @@ def scale(
     """
     if _d5.world().size > 1:
         raise Unsupported("d5.scale starts ranks itself; call it without mpirun and d5.launch")
-    whole = (recipe if isinstance(recipe, _d5.Recipe) else _d5.recipe(recipe)).changed(*set)
+    whole = (recipe if isinstance(recipe, _d5.Recipe) else _d5.recipe(recipe)).changed(*assignments("d5.scale", overrides))
     options["metrics"] = [*options.get("metrics", ()), "throughput"]
 
     def train(count: int, scheme: str, scaling: str, seed: int) -> list[_d5.Measurement]:
         changes = [f"distributed.scaling={scaling}"] if scaling else []
         one = whole.with_seed(seed)
-        words = {"distributed": scheme, "set": changes, **options}
+        words = {"distributed": scheme, "overrides": changes, **options}
         return launch_watched(None, _train_once, (one, threads), words, count)[0]
 
     how = f"scale, threads {threads}, {sorted(options.items(), key=str)}"
@@ -72,4 +77,4 @@ def _words(text: Sequence[str] | str) -> list[str]:
 def _train_once(recipe: _d5.Recipe, threads: int, **options: Any) -> list[_d5.Measurement]:
     _d5.share_threads()  # so that d5.train does not divide the threads again
     _d5.set_threads(threads)
-    return list(_train_here(recipe, **options)[0])
+    return list(train_here(recipe, **options).rows)

@@ -8,7 +8,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, Iterable
 
 if TYPE_CHECKING:
-    from d5._words import TextParameter
+    from d5._parameters import TextParameter
 
 
 class _Default:

@@ -2,8 +2,9 @@
 """Accepts the program's words in calls of the C++ part, and explains wrong calls.
 
 pybind11 answers a wrong call with all signatures. Such a call is tried again with the program's words
-replaced by the module's: `framework=` for `frameworks=`, "a,b" for a list. An error that remains is
-reported in one line, with the nearest keyword. A correct call has no overhead but the wrapper.
+replaced by the module's: `framework=` for `frameworks=`, "a,b" for a list, any mapping for a dict. An
+error that remains is reported in one line, with the argument that does not fit or the nearest keyword.
+A correct call has no overhead but the wrapper.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from __future__ import annotations
 import builtins
 import functools
 import re
-from typing import Any, Callable, Iterator
+from collections.abc import Mapping
+from typing import Any, Callable
 
 from d5 import _former
 from d5._nearest import expect_known
+from d5._parameters import TextParameter, misfit, parts
 from d5._told_signatures import signature_of
 from d5.errors import TypeError
 
@@ -22,54 +25,12 @@ _REFUSED = re.compile("incompatible (function|constructor) arguments")
 _LIST = re.compile(r"(?:collections\.abc\.)?Sequence\[str\]")
 
 
-class TextParameter:
-    """A parameter, as pybind11 writes it."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text.strip()
-        name, _, kind = text.partition(":")
-        self.name = name.strip().lstrip("*")
-        kind, _, self.default = kind.partition(" = ")
-        self.kind, self.needed = kind.strip(), not self.default
-        self.takes_all = text.strip().startswith("**")
-        self.is_mark = text.strip() in ("*", "/", "*args")
-
-    def __str__(self) -> str:
-        return f"{self.name}: {_plain(self.kind)}" if self.kind else self.name
-
-
-def _plain(kind: str) -> str:
-    """A type in the notation of people."""
-    kind = re.sub(r"typing\.(SupportsFloat \| typing\.)?SupportsIndex", "int", kind)
-    kind = re.sub(r"typing\.SupportsFloat( \| typing\.SupportsIndex)?", "float", kind)
-    return re.sub(r"\b(d5\._d5|collections\.abc|typing)\.", "", kind)
-
-
-def _parts(text: str) -> Iterator[str]:
-    """The parts between commas that are in no brackets and no text."""
-    depth, begin, quote = 0, 0, ""
-    for i, letter in enumerate(text):
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        elif letter in "[({":
-            depth += 1
-        elif letter in "])}":
-            depth -= 1
-        elif letter == "," and depth == 0:
-            yield text[begin:i]
-            begin = i + 1
-    if text[begin:].strip():
-        yield text[begin:]
-
-
 def _signatures(function: Callable[..., Any]) -> list[list[TextParameter]]:
     """Its signatures, from pybind11's documentation."""
     lines = (function.__doc__ or "").splitlines()
-    pattern = re.compile(rf"^(?:\d+\. )?{re.escape(function.__name__)}\((.*)\) -> ")
-    found = [match[1] for match in map(pattern.match, lines) if match]
-    all_of_them = [[TextParameter(part) for part in _parts(text)] for text in found]
+    pattern = re.compile(rf"^(?:\d+\. )?(?:{re.escape(function.__name__)})?\((.*)\) -> ")
+    found = [match[1] for match in map(pattern.match, lines) if match and match[1] != "*args, **kwargs"]
+    all_of_them = [[TextParameter(part) for part in parts(text)] for text in found]
     return [[one for one in parameters if one.name != "self"] for parameters in all_of_them]
 
 
@@ -89,29 +50,43 @@ def _in_words_of_the_module(parameters: list[TextParameter], arguments: tuple[An
 
 
 def _as_taken(parameter: TextParameter, value: Any) -> Any:
-    """A text with commas for a list; a list of words for a framework, which is a word."""
+    """A text with commas for a list; a list of words for a framework, which is a word; a dict for any
+    mapping, such as a d5.Batch."""
     if isinstance(value, str) and _LIST.fullmatch(parameter.kind):
         return value.split(",")
     words = isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
     if words and parameter.name == "framework" and parameter.kind == "str":
         return ",".join(value)
+    if isinstance(value, Mapping) and not isinstance(value, dict) and parameter.kind.startswith("dict["):
+        return dict(value)
     return value
 
 
-def _fault(who: str, parameters: list[TextParameter], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
-    """Raises: UnknownOption for an unknown keyword."""
+def fault_of(who: str, parameters: list[TextParameter], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
+    """What is wrong with a call. Raises: UnknownOption for an unknown keyword."""
     known = [one.name for one in parameters if not one.is_mark and not one.takes_all]
-    expected = f"expected {who}({', '.join(map(str, (one for one in parameters if not one.is_mark)))})"
     if not any(one.takes_all for one in parameters):
         for name in keywords:
             expect_known(who, "keyword", name, known)
     positional = known[: len(arguments)]
     lacking = [one.name for one in parameters if one.needed and one.name in known]
     lacking = [name for name in lacking if name not in positional and name not in keywords]
+    expected = f"expected {who}({', '.join(map(str, (one for one in parameters if not one.is_mark)))})"
     if lacking:
         return f"{who} lacks '{lacking[0]}'; {expected}"
+    wrong = misfit(parameters, arguments, keywords)
+    if wrong:
+        return f"{who}: {wrong}"
     given = [_kind(value) for value in arguments] + [f"{name}: {_kind(value)}" for name, value in keywords.items()]
     return f"{who} was given ({', '.join(given)}); {expected}"
+
+
+def _fault_of_all(who: str, signatures: list[list[TextParameter]], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
+    if len(signatures) == 1:
+        return fault_of(who, signatures[0], arguments, keywords)
+    forms = (f"{who}({', '.join(str(one) for one in signature if not one.is_mark)})" for signature in signatures)
+    given = [_kind(value) for value in arguments] + [f"{name}: {_kind(value)}" for name, value in keywords.items()]
+    return f"{who} was given ({', '.join(given)}); expected {' or '.join(forms)}"
 
 
 def _kind(value: object) -> str:
@@ -128,7 +103,6 @@ def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Ca
         except builtins.TypeError as error:
             if isinstance(error, TypeError) or not _REFUSED.search(str(error)):
                 raise
-            refused = error
         own, told = (arguments[:1], arguments[1:]) if method else ((), arguments)
         signatures = _signatures(function)
         for parameters in signatures:
@@ -139,9 +113,9 @@ def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Ca
                 except builtins.TypeError as error:
                     if isinstance(error, TypeError) or not _REFUSED.search(str(error)):
                         raise
-        if len(signatures) != 1:
-            raise refused
-        raise TypeError(_fault(who, signatures[0], told, keywords)) from None
+        if len(signatures) == 1:  # the fault is in the rest
+            told, keywords = _in_words_of_the_module(signatures[0], told, keywords) or (told, keywords)
+        raise TypeError(_fault_of_all(who, signatures, tuple(told), keywords)) from None
 
     if not method:
         overloads = _signatures(function)
@@ -151,8 +125,8 @@ def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Ca
 
 
 def functions_in_words(module: Any) -> dict[str, Callable[..., Any]]:
-    """Wrapped functions of the C++ part that users call. Constructors and methods with options are
-    replaced in place."""
+    """Wrapped functions of the C++ part that users call. Constructors, methods and assignments that
+    refuse some arguments are replaced in place."""
     functions = {}
     for name, one in vars(module).items():
         if name.startswith("_"):
@@ -168,8 +142,34 @@ def functions_in_words(module: Any) -> dict[str, Callable[..., Any]]:
 
 def _explain_class(made: type) -> None:
     for name, one in list(vars(made).items()):
-        text = getattr(one, "__doc__", None) or ""
-        has_options = ", *, " in text.split("\n", 1)[0]
-        if callable(one) and has_options and (name == "__init__" or not name.startswith("_")):
-            who = f"d5.{made.__name__}" + ("" if name == "__init__" else f".{name}")
+        who = f"d5.{made.__name__}" + {"__init__": "", "__getitem__": "[]"}.get(name, f".{name}")
+        if isinstance(one, property):
+            if one.fset is not None and one.fset.__doc__ and not name.startswith("_"):
+                setattr(made, name, property(one.fget, _explained_setter(one.fset, who), None, one.__doc__))
+        elif isinstance(one, staticmethod):
+            setattr(made, name, staticmethod(in_words(one.__func__, who)))
+        elif callable(one) and (name == "__init__" or not name.startswith("_") or _is_index(name, one)):
             setattr(made, name, in_words(one, who, method=True))
+
+
+def _is_index(name: str, method: Callable[..., Any]) -> bool:
+    """Whether it is a subscript that refuses some, as a list's."""
+    return name == "__getitem__" and any(one.kind != "typing.Any" for form in _signatures(method) for one in form)
+
+
+def _explained_setter(setter: Callable[..., Any], who: str) -> Callable[..., Any]:
+    """A property's, whose only argument pybind11 leaves without a name."""
+
+    @functools.wraps(setter)
+    def assign(self: Any, value: Any) -> None:
+        try:
+            setter(self, value)
+            return
+        except builtins.TypeError as error:
+            if isinstance(error, TypeError) or not _REFUSED.search(str(error)):
+                raise
+        kinds = [parameters[-1].kind for parameters in _signatures(setter) if parameters]
+        wanted = TextParameter(f"value: {kinds[0] if kinds else 'typing.Any'}")
+        raise TypeError(f"{who}: {misfit([wanted], [value], {}) or f'it does not take a {_kind(value)}'}")
+
+    return assign

@@ -30,6 +30,8 @@ from d5.errors import Unsupported, ValueError
 if TYPE_CHECKING:
     import torch
 
+__all__ = ["compile", "from_native", "load"]
+
 
 @knows_its_keywords
 def compile(source: str | os.PathLike[str], definitions: Mapping[str, str | int] | None = None) -> list[str]:

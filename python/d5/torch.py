@@ -9,6 +9,7 @@
     model = d5torch.module(d5.model("lenet"))                        # an nn.Module over d5's memory
     network = d5torch.network(module, example)                       # a d5.Network of an nn.Module
     sampler = d5torch.sampler(loader, ["image", "label"])            # a DataLoader feeds a trainer
+    loader = torch.utils.data.DataLoader(d5.dataset("mnist").train)  # and reads d5's data
     optimizer = d5.optimizer(d5torch.Optimizer(torch.optim.Adam, learning_rate=1e-3), executor)
 """
 
@@ -25,6 +26,8 @@ from torch.utils.dlpack import from_dlpack
 
 import d5
 from d5._nearest import knows_its_keywords
+from d5 import _torch_collate as _torch_collate
+from d5._parameters import shown
 from d5._torch_memory import NetworkMemory, statistics_of
 from d5._torch_optimizer import Optimizer as Optimizer
 from d5._torch_sampler import Sampler as sampler
@@ -148,6 +151,7 @@ class _Operator:
         return f"<d5.torch.custom_op {self._given[0]}>"
 
 
+@knows_its_keywords
 def custom_op(
     op: str | Sequence[str], *, outputs: int = 1, framework: str = "reference", **attributes: Any
 ) -> Callable[..., Any]:
@@ -259,6 +263,7 @@ def module(network: d5.Network, framework: str | Sequence[str] = "reference") ->
     return Module(network, framework)
 
 
+@knows_its_keywords
 def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options: Any) -> d5.Network:
     """Converts a module to a network by torch's export to ONNX: `example` is its argument, a tensor
     or a tuple; `options` are those of `torch.onnx.export`, such as `input_names`.
@@ -267,6 +272,8 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
     parameters by their names. With `dynamic` the first dimension of each input is open ("batch").
     The module stays as it is.
     """
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"d5.torch.network: module is {shown(module)}, expected an nn.Module")
     arguments = example if isinstance(example, tuple) else (example,)
     how = {"dynamo": False, "training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False}
     if dynamic:
@@ -292,6 +299,7 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
     return exported
 
 
+@knows_its_keywords
 def DistributedDataParallel(optimizer: d5.Optimizer, **options: Any) -> d5.Optimizer:
     """torch's DistributedDataParallel around a d5 optimizer: the scheme "torch/ddp" with its options."""
     return d5.distributed_optimizer("torch/ddp", optimizer, **options)

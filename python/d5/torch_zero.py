@@ -2,7 +2,7 @@
 """PyTorch's ZeroRedundancyOptimizer as an optimizer for d5's recipes, under any scheme.
 
     import d5.torch_zero
-    d5.train("mnist-lenet", set=["optimizer.name=torch_zero:rule=Adam:learning_rate=0.001"],
+    d5.train("mnist-lenet", overrides=["optimizer.name=torch_zero:rule=Adam:learning_rate=0.001"],
              distributed="torch/ddp")
 """
 

@@ -12,6 +12,7 @@
 #include "level1_network/network.hpp"
 #include "level1_network/python_executor.hpp"
 #include "long_call.hpp"
+#include "result_keeps_self.hpp"
 #include "use.hpp"
 
 namespace d5::python {
@@ -237,7 +238,7 @@ void bind_executor(py::module_& m) {
             long_call(executor, [&] { batch = executor.forward(fed, outputs); });
             return batch;
           },
-          py::arg("inputs"), py::arg("outputs"), py::keep_alive<0, 1>(),
+          py::arg("inputs"), py::arg("outputs"), result_keeps_self(),
           "Runs forward. Backward follows later, from given gradients of `outputs`.")
       .def(
           "gradient",

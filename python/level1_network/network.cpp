@@ -13,6 +13,7 @@
 #include "d5/level1_network/source/model_source.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/network_items.hpp"
+#include "level1_network/network_transforms.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -86,12 +87,6 @@ NetworkSummary summary_of(const Network& network, std::int64_t batch, const Opti
   return summarise(network, sizes);
 }
 
-AppliedTransform apply(Network& network, const std::string& transform, const Options& options) {
-  const TransformChain chain = {{transform, to_settings(options)}};
-  const py::gil_scoped_release release;
-  return apply_transforms(network, chain).front();
-}
-
 /// The result of an operator such as += may be in place already.
 void write(Tensor& into, const Anything& value) {
   const Tensor from = to_tensor(value);
@@ -115,7 +110,7 @@ void bind_transforms(py::module_& m) {
         return fmt::format("<d5.AppliedTransform {}: {}>", a.transform,
                            a.report.what.empty() ? "nothing to change" : a.report.what);
       });
-  m.def("transforms", [] { return transforms().names(); });
+  m.def("transforms", &names_of_transforms);
 }
 
 }  // namespace
@@ -223,8 +218,6 @@ void bind_network(py::module_& m) {
       .def("rename", &Network::rename, py::arg("tensor"), py::arg("name"),
            "Renames a tensor everywhere. Raises NotFound for an unknown tensor, ValueError for a "
            "name that is taken.")
-      .def("apply", &apply, py::arg("transform"),
-           "Transforms the network in place: network.apply(\"half-precision\", type=\"bfloat16\").")
       .def_property_readonly("name", &Network::name, "Name of the network.")
       .def_property_readonly(
           "nodes", [](const Network& n) { return NetworkNodes{n}; },

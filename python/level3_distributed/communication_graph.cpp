@@ -38,8 +38,9 @@ void bind_groups(py::module_& m) {
         "Registers communication operators of the domain \"d5\" (AllReduce, Broadcast, "
         "ReduceScatter, AllGather, Send, Receive, AverageGradient, SumGradient), and the transform "
         "dsgd. Operators against d5/abi.h may then ask for ranks. Later calls do nothing.");
-  m.def("name_communication_group", &name_communication_group, py::arg("name"), py::arg("ranks"),
-        released, "Names a group of ranks for nodes whose attribute `group` is that name.");
+  m.def("name_communication_group", &name_communication_group, py::arg("name"),
+        py::arg("ranks").none(false), released,
+        "Names a group of ranks for nodes whose attribute `group` is that name.");
   m.def("communication_group", &communication_group, py::arg("name"), released,
         "The ranks that nodes call by a name; \"world\" always exists.");
 }

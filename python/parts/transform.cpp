@@ -6,6 +6,7 @@
 #include <map>
 
 #include "d5/core/errors/error.hpp"
+#include "level1_network/network_transforms.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 
@@ -17,10 +18,10 @@ constexpr const char* kTransformHelp =
 
     class WithoutIdentity(d5.Transform):
         def apply(self, network):
-            found = [node for node in network.nodes if node.op_type == "Identity"]
-            for node in found:
-                network.remove_node(node.name)
+            found = [node.name for node in network.nodes if node.op_type == "Identity"]
+            for node in map(network.node, found):
                 network.redirect({node.outputs[0]: node.inputs[0]})
+                network.remove_node(node.name)
             return f"removed {len(found)} Identity" if found else ""
 
 `apply` edits the network and returns what it did in words: "" or None if nothing was changed. The attribute
@@ -77,6 +78,7 @@ void register_transform(py::module_& m) {
           },
           py::arg("network"), "Edits the network; returns what was done, in words.");
   let_derive(transform);
+  bind_apply(m);
   add_part_kind<Transform>(transforms(), "Transform");
   m.def(
       "transform",

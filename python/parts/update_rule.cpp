@@ -83,20 +83,44 @@ class PythonRuleOptimizer final : public SlottedOptimizer {
   std::vector<std::vector<double>> numbers_;        // by group
 };
 
+OptimizerEntry optimizer_entry(const std::string& summary, const SharedEntry& entry) {
+  RuleOptions options;
+  options.rule = entry->options;
+  const auto make = [entry](std::shared_ptr<GraphExecutor> executor, std::string loss,
+                            const RuleOptions& own) -> std::shared_ptr<Optimizer> {
+    const py::gil_scoped_acquire gil;
+    const PythonRule first(entry, own.rule);
+    return std::make_shared<PythonRuleOptimizer>(std::move(executor), std::move(loss), own, entry,
+                                                 first);
+  };
+  return OptimizerEntry::with<RuleOptions>(summary, make, options);
+}
+
 }  // namespace
+
+bool is_update_rule(const py::handle& which) {
+  return py::module_::import("d5._entries").attr("is_update_rule")(which).cast<bool>();
+}
+
+std::shared_ptr<Optimizer> optimizer_of_rule(const py::object& rule,
+                                             std::shared_ptr<GraphExecutor> executor,
+                                             const std::string& loss, const Settings& settings) {
+  const auto told = py::module_::import("d5._entries").attr("rule_entry")(rule);
+  const auto [name, made, options] =
+      told.cast<std::tuple<std::string, py::object, std::vector<PythonOption>>>();
+  const auto entry = std::make_shared<PythonEntry>();
+  entry->name = name;
+  entry->who = "update rule " + name;
+  entry->options.all = options;
+  entry->made = std::make_shared<PythonReference>(made);
+  OptimizerEntry whole = optimizer_entry("a rule in Python", entry);
+  whole.set_who("optimizer " + name);
+  return whole.make(std::move(executor), loss, settings);
+}
 
 void register_update_rule(py::module_&) {
   const auto add = [](const std::string& summary, const SharedEntry& entry) {
-    RuleOptions options;
-    options.rule = entry->options;
-    const auto make = [entry](std::shared_ptr<GraphExecutor> executor, std::string loss,
-                              const RuleOptions& own) -> std::shared_ptr<Optimizer> {
-      const py::gil_scoped_acquire gil;
-      const PythonRule first(entry, own.rule);
-      return std::make_shared<PythonRuleOptimizer>(std::move(executor), std::move(loss), own, entry,
-                                                   first);
-    };
-    optimizers().add(entry->name, OptimizerEntry::with<RuleOptions>(summary, make, options));
+    optimizers().add(entry->name, optimizer_entry(summary, entry));
   };
   part_kinds().add("update rule", {.base = "UpdateRule", .needs = 0, .add = add});
 }

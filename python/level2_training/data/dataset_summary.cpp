@@ -11,6 +11,7 @@
 #include "d5/level2_training/data/transformed_dataset.hpp"
 #include "declared_keywords.hpp"
 #include "long_call.hpp"
+#include "result_keeps_self.hpp"
 
 namespace d5::python {
 namespace {
@@ -74,7 +75,7 @@ void bind_summary_parts(py::module_& m) {
         return with_batch_steps(sampler, choices_of(steps), seed);
       },
       py::arg("sampler").none(false), py::arg("steps"), py::kw_only(), py::arg("seed") = 0,
-      py::keep_alive<0, 1>(),
+      result_keeps_self(),
       "Applies steps such as {\"name\": \"mixup\", \"classes\": 10} to a sampler's batches.");
 }
 

@@ -11,12 +11,13 @@
 #include "d5/core/errors/error.hpp"
 #include "level2_training/data/described_fields.hpp"
 #include "long_call.hpp"
+#include "part_kind.hpp"
 
 namespace d5::python {
 namespace {
 
 py::function method(const PythonDataset& dataset, const char* name) {
-  py::function found = py::get_override(static_cast<const Dataset*>(&dataset), name);
+  const py::function found = override_of(static_cast<const Dataset*>(&dataset), name);
   if (found) return found;
   throw TypeError(fmt::format(
       "the data set {} has no method {}; it needs __len__(), fields(), which returns a dict of "

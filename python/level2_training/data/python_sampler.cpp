@@ -62,7 +62,7 @@ std::string PythonSampler::class_name() const {
 
 template <class... Arguments>
 py::object PythonSampler::call(const char* method, Arguments... arguments) const {
-  const py::function own = py::get_override(static_cast<const Sampler*>(this), method);
+  const py::function own = override_of(static_cast<const Sampler*>(this), method);
   if (own) return own(arguments...);
   throw Unsupported(fmt::format(
       "sampler {}: the class has no method {}; one that derives from d5.Sampler has next(), "

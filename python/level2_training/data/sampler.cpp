@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <pybind11/typing.h>
 
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "level2_training/data/python_sampler.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
+#include "result_keeps_self.hpp"
 #include "use.hpp"
 
 namespace d5::python {
@@ -33,9 +35,17 @@ void reset(Sampler& sampler, std::int64_t epoch) {
   change(sampler, [&] { sampler.reset(epoch); });
 }
 
+std::vector<std::string> field_names(const LentBatch& batch) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : batch->values) names.push_back(name);
+  return names;
+}
+
 void bind_batch(py::module_& m) {
   py::class_<LentBatch>(m, "Batch",
-                        "The samples of one training step; valid until the sampler's next batch.")
+                        "The samples of one training step, a mapping of fields to tensors: "
+                        "batch[\"image\"], executor.inference(batch). Valid until the sampler's "
+                        "next batch.")
       .def_property_readonly(
           "values", [](const LentBatch& b) { return from_values(b->values, b.lease()); },
           "Tensors by field; dimension 0 is the sample. Samples of different sizes are padded to "
@@ -54,6 +64,30 @@ void bind_batch(py::module_& m) {
           "samples",
           [](const LentBatch& b) { return std::vector(b->samples.begin(), b->samples.end()); },
           "Indices of the samples in the data set; empty if the sampler does not know them.")
+      .def(
+          "__getitem__",
+          [](const LentBatch& b, const std::string& field) {
+            const auto found = b->values.find(field);
+            if (found == b->values.end()) throw py::key_error(field);
+            return from_value(found->second, b.lease());
+          },
+          py::arg("field"), "The tensor of a field.")
+      .def("keys", &field_names, "Names of the fields.")
+      .def(
+          "items",
+          [](const LentBatch& b) {
+            return Anything(from_values(b->values, b.lease()).attr("items")());
+          },
+          "Fields with their tensors.")
+      .def("__contains__",
+           [](const LentBatch& b, const Anything& field) {
+             return py::isinstance<py::str>(field) && b->values.contains(field.cast<std::string>());
+           })
+      .def("__iter__",
+           [](const LentBatch& b) {
+             return py::typing::Iterator<py::str>(py::iter(py::cast(field_names(b))));
+           })
+      .def("__len__", [](const LentBatch& b) { return b->values.size(); })
       .def("__repr__", [](const LentBatch& b) {
         return fmt::format("<d5.Batch {} of epoch {}: {} samples>", b->index, b->epoch, b->size);
       });
@@ -77,7 +111,7 @@ void bind_network_feed(py::module_& m) {
               [](NetworkFeed& feed) {
                 return LentBatch(feed.batch(), lease_until_next_use(&feed, "a network's feed"));
               },
-              py::keep_alive<0, 1>()),
+              result_keeps_self()),
           "Batch of the last run; before the first run, that of the first.")
       .def(
           "seek",
@@ -86,7 +120,7 @@ void bind_network_feed(py::module_& m) {
           },
           py::arg("epoch"), py::arg("index"), "Continues with that batch in the next run.");
   m.def("feed_from", &feed_from, py::arg("executor").none(false), py::arg("sampler").none(false),
-        py::keep_alive<0, 1>(), py::keep_alive<1, 2>(),
+        result_keeps_self(), py::keep_alive<1, 2>(),
         "Replaces the network's inputs by a node that reads the sampler's next batch: "
         "executor.inference({}) and optimizer.step({}) then pull their own data.");
 }
@@ -99,7 +133,7 @@ void bind_sampler(py::module_& m) {
   py::class_<Sampler, PythonSampler, std::shared_ptr<Sampler>> sampler(m, "Sampler", kAbout,
                                                                        ended_without_gil());
   sampler.def(py::init<>())
-      .def("next", &next, py::keep_alive<0, 1>(),
+      .def("next", &next, result_keeps_self(),
            "Returns the next batch, or None at the end of an epoch.")
       .def("reset", &reset, py::arg("epoch") = 0,
            "Begins an epoch, whose batches depend on its number and the seed alone.")
@@ -148,7 +182,7 @@ void bind_sampler(py::module_& m) {
             if (auto batch = next(sampler)) return *std::move(batch);
             throw py::stop_iteration();
           },
-          py::keep_alive<0, 1>())
+          result_keeps_self())
       .def("__repr__", [](const py::object& self) {
         const auto& sampler = self.cast<const Sampler&>();
         return fmt::format("<d5.Sampler: {} batches an epoch of {}>", sampler.batches(),

@@ -11,6 +11,7 @@
 #include "level2_training/data/lent_batch.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/optimization/python_optimizer.hpp"
+#include "level2_training/optimization/python_rule.hpp"
 #include "level2_training/optimization/python_schedule.hpp"
 #include "level2_training/optimization/python_step_modifier.hpp"
 #include "long_call.hpp"
@@ -47,6 +48,15 @@ py::dict take_schedules_in_python(py::kwargs& options) {
   }
   options["schedules"] = schedules;
   return taken;
+}
+
+/// The optimizer of an object in Python, or of a rule's class.
+std::shared_ptr<Optimizer> made_of(const Anything& which,
+                                   const std::shared_ptr<GraphExecutor>& executor,
+                                   const std::string& loss, const Settings& settings) {
+  if (is_update_rule(which)) return optimizer_of_rule(which, executor, loss, settings);
+  OptionList(Settings(settings).owned_by("optimizer in Python")).expect_all_known();
+  return to_optimizer(which, executor, loss);
 }
 
 template <auto Count>
@@ -247,8 +257,7 @@ void bind_optimizer(py::module_& m) {
           optimizer = open_optimizer(which.cast<std::string>(), executor, loss, settings);
         } else {
           const py::object schedules = own.attr("pop")("schedules", py::dict());
-          OptionList(to_settings(own).owned_by("optimizer in Python")).expect_all_known();
-          optimizer = to_optimizer(which, executor, loss);
+          optimizer = made_of(which, executor, loss, to_settings(own));
           for (const auto& [number, choice] : py::dict(schedules)) in_python[number] = choice;
         }
         for (const auto& [number, schedule] : in_python) {
@@ -259,7 +268,8 @@ void bind_optimizer(py::module_& m) {
       },
       py::arg("which"), py::arg("executor").none(false), py::arg("loss") = "loss",
       "Makes an optimizer by name (\"adam\", \"torch/adam\") with its options as keywords, or from "
-      "a d5.Optimizer in Python. `modifiers` take part in every step: names, dicts with a name and "
+      "a d5.Optimizer in Python, or a d5.UpdateRule: its class, with options as keywords, or an "
+      "object. `modifiers` take part in every step: names, dicts with a name and "
       "settings, or objects of d5.StepModifier. `schedules` is a dict from a hyper-parameter to a "
       "schedule's name, a dict with its name and settings, {\"learning_rate\": {\"name\": "
       "\"cosine\", \"length\": 1000}}, or an object of d5.Schedule.");

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/level2_training/optimization/optimizer.hpp"
 #include "d5/level2_training/optimization/tensor_update.hpp"
 #include "d5/level2_training/optimization/update_rule.hpp"
 #include "part_kind.hpp"
@@ -38,5 +39,14 @@ class PythonRule final : public UpdateRule {
   bool begins_ = false, shapes_slots_ = false;
   TensorUpdater updater_;
 };
+
+/// Whether it is a class derived from d5.UpdateRule, or an object of one. Call with the GIL.
+[[nodiscard]] bool is_update_rule(const py::handle& which);
+/// The optimizer of such a class or object, which needs no registered name. An object's attributes
+/// are the defaults of its options. Call with the GIL.
+[[nodiscard]] std::shared_ptr<Optimizer> optimizer_of_rule(const py::object& rule,
+                                                           std::shared_ptr<GraphExecutor> executor,
+                                                           const std::string& loss,
+                                                           const Settings& settings);
 
 }  // namespace d5::python

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/training/python_training_event.hpp"
 
+#include <memory>
+#include <string>
+
 #include "d5/core/errors/error.hpp"
 #include "level1_network/executor.hpp"
 #include "level2_training/training/python_metric.hpp"
@@ -37,6 +40,11 @@ bool is_metric(const py::object& self) {
 }  // namespace
 
 std::shared_ptr<TrainingEvent> training_event(const py::object& self) {
+  if (py::isinstance<Event>(self)) {  // such as a metric of training_metric
+    auto event = std::dynamic_pointer_cast<TrainingEvent>(self.cast<std::shared_ptr<Event>>());
+    if (event) return event;
+    throw TypeError(std::string(py::repr(self)) + " observes no training");
+  }
   if (is_metric(self)) return to_metric(self);
   return std::make_shared<PythonTrainingEvent>(self);
 }

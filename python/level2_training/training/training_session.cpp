@@ -83,14 +83,17 @@ void bind_training_session(py::module_& m) {
 
   static const std::string train_about =
       std::string(
-          "Runs a recipe (its file, its name, or a Recipe), with the assignments `set`, under "
-          "mpirun on all ranks. Returns its measurements, the same on each rank, and whether all "
-          "acceptance criteria were met. `distributed` is the scheme of distributed training: "
+          "Runs a recipe (its file, its name, or a Recipe), with the assignments `overrides`, "
+          "under "
+          "mpirun on all ranks. Returns a d5.TrainingResult: its measurements, the same on each "
+          "rank, and whether all acceptance criteria were met. `overrides` is a mapping, "
+          "{\"optimizer.name\": \"adam\", \"training.epochs\": 2}, or a list, "
+          "[\"training.epochs=2\"]. `distributed` is the scheme of distributed training: "
           "\"torch/ddp:hook=float16\". `ranks` starts that many ranks of this machine (d5.launch), "
           "sends them all arguments, and returns rank 0's result. ") +
       kSessionHelp;
   const std::vector<std::string> none;
-  m.def("train", &train, py::arg("recipe"), py::kw_only(), py::arg("set") = none,
+  m.def("_train", &train, py::arg("recipe"), py::kw_only(), py::arg("overrides") = none,
         py::arg("distributed") = "", train_about.c_str());
 }
 

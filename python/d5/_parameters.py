@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of functions as texts, and which argument of a wrong call does not fit its parameter."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import reprlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable, Iterator
+
+_LONGEST = 80  # letters of a value in a message
+
+
+class TextParameter:
+    """A parameter, as pybind11 writes it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text.strip()
+        name, _, kind = text.partition(":")
+        self.name = name.strip().lstrip("*")
+        kind, _, self.default = kind.partition(" = ")
+        self.kind, self.needed = kind.strip(), not self.default
+        self.takes_all = text.strip().startswith("**")
+        self.is_mark = self.text == "/" or (self.text.startswith("*") and not self.takes_all)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {plain(self.kind)}" if self.kind else self.name
+
+
+def plain(kind: str) -> str:
+    """A type in the notation of people."""
+    kind = re.sub(r"typing\.SupportsFloat( \| typing\.SupportsIndex)?", "float", kind)
+    kind = re.sub(r"(typing\.SupportsInt \| )?typing\.SupportsIndex", "int", kind)
+    return re.sub(r"\b(d5\._d5|d5|_d5|collections\.abc|typing|os)\.", "", kind)
+
+
+def parts(text: str, between: str = ",") -> Iterator[str]:
+    """The parts between commas, or another letter, that are in no brackets and no text."""
+    depth, begin, quote = 0, 0, ""
+    for i, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in "[({":
+            depth += 1
+        elif letter in "])}":
+            depth -= 1
+        elif letter == between and depth == 0:
+            yield text[begin:i]
+            begin = i + 1
+    if text[begin:].strip():
+        yield text[begin:]
+
+
+def parameters_of(function: Callable[..., Any]) -> list[TextParameter]:
+    """Those of a function in Python."""
+    found: list[TextParameter] = []
+    for one in inspect.signature(function).parameters.values():
+        if one.kind is one.KEYWORD_ONLY and not any(earlier.is_mark for earlier in found):
+            found.append(TextParameter("*"))
+        kind = "typing.Any" if one.annotation is one.empty else one.annotation
+        text = f"{one.name}: {kind if isinstance(kind, str) else getattr(kind, '__name__', 'typing.Any')}"
+        if one.kind is one.VAR_KEYWORD:
+            found.append(TextParameter(f"**{text}"))
+        elif one.kind is one.VAR_POSITIONAL:
+            found.append(TextParameter("*args"))
+        else:
+            found.append(TextParameter(text if one.default is one.empty else f"{text} = {one.default!r}"))
+    return found
+
+
+def misfit(parameters: list[TextParameter], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> str:
+    """The first argument that its parameter does not take: "network is 3, expected Network". Empty if
+    there is none."""
+    places: list[TextParameter] = []
+    for one in parameters:
+        if one.is_mark:
+            break
+        places.append(one)
+    named = {one.name: one for one in parameters if not one.is_mark and not one.takes_all}
+    given = [*zip(places, arguments), *((named[name], value) for name, value in keywords.items() if name in named)]
+    for parameter, value in given:
+        if not takes(parameter, value):
+            return f"{parameter.name} is {shown(value)}, expected {plain(parameter.kind)}"
+    takes_more = any(one.is_mark and one.name for one in parameters if one.text != "/")
+    positional = [one for one in places if not one.takes_all]
+    if len(arguments) > len(positional) and not takes_more:
+        return f"{len(arguments)} arguments without a name, expected at most {len(positional)}"
+    return ""
+
+
+def takes(parameter: TextParameter, value: object) -> bool:
+    """Whether a parameter takes the value: one of its type, or its default None."""
+    return fits(parameter.kind, value) or (value is None and parameter.default == "None")
+
+
+def shown(value: object) -> str:
+    """A value in one short line."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = _LONGEST
+    return " ".join(short.repr(value).split())
+
+
+def fits(kind: str, value: object) -> bool:
+    """Whether a type as text takes the value; True for a type that this does not know."""
+    kinds = list(parts(kind.strip().strip("'\""), "|"))
+    if len(kinds) > 1:
+        return any(fits(one, value) for one in kinds)
+    base, _, inside = kind.strip().strip("'\"").partition("[")
+    name, of = base.rpartition(".")[2].strip(), list(parts(inside.removesuffix("]")))
+    if name in _COLLECTIONS:
+        return _COLLECTIONS[name](value, of)
+    if name in _PLAIN:
+        return _PLAIN[name](value)
+    import d5
+
+    made = getattr(d5, name, None) or getattr(d5._d5, name, None)
+    return isinstance(value, made) if isinstance(made, type) and name not in _TAKE_OTHERS else True
+
+
+def _is_list(value: object, of: list[str]) -> bool:
+    if isinstance(value, (str, bytes, Mapping)) or not (hasattr(value, "__getitem__") and hasattr(value, "__len__")):
+        return False
+    return not of or all(fits(of[0], one) for one in value)  # type: ignore[attr-defined]
+
+
+def _is_dict(value: object, of: list[str]) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    return len(of) < 2 or all(fits(of[0], name) and fits(of[1], one) for name, one in value.items())
+
+
+#: Classes in annotations for which others do, too.
+_TAKE_OTHERS = {"Measurements", "Event", "Framework", "Operator"}
+_COLLECTIONS: dict[str, Callable[[Any, list[str]], bool]] = {
+    "Sequence": _is_list,
+    "list": _is_list,
+    "dict": _is_dict,
+    "Mapping": _is_dict,
+    "tuple": lambda value, of: isinstance(value, Sequence) and not isinstance(value, str),
+    "Callable": lambda value, of: callable(value),
+    "PathLike": lambda value, of: hasattr(value, "__fspath__"),
+}
+_PLAIN: dict[str, Callable[[Any], bool]] = {
+    "None": lambda value: value is None,
+    "str": lambda value: isinstance(value, str),
+    "bytes": lambda value: isinstance(value, builtins.bytes),
+    "bool": lambda value: value is None or isinstance(value, bool) or type(value).__module__ == "numpy",
+    "int": lambda value: hasattr(value, "__index__"),
+    "SupportsInt": lambda value: hasattr(value, "__index__"),
+    "SupportsIndex": lambda value: hasattr(value, "__index__"),
+    "float": lambda value: hasattr(value, "__float__") or hasattr(value, "__index__"),
+    "SupportsFloat": lambda value: hasattr(value, "__float__") or hasattr(value, "__index__"),
+}
