@@ -181,3 +181,17 @@ def test_the_interpreter_ends_while_kernels_are_there():
         [sys.executable, "-c", textwrap.dedent(script), folder], capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
+
+
+def test_a_kernel_without_state_needs_no_init():
+    class Negated(d5.Kernel):
+        def forward(self, inputs):
+            return -inputs[0].numpy()
+
+    @d5.register
+    class Stateless(d5.Framework):
+        name, version = "tests-stateless", "1"
+        kernels = {"Neg": Negated}
+
+    rows = d5.test_forward("Neg 4", frameworks=["tests-stateless"])
+    assert {row.status for row in rows} == {"passed"}

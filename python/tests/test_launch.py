@@ -93,8 +93,8 @@ def test_an_exit_and_an_answer_that_cannot_be_sent_are_errors():
 @needs_mpirun
 def test_a_recipe_is_trained_on_ranks_as_on_one():
     few = ["training.epochs=1", "training.most_batches=4"]
-    one, _ = d5.train(RECIPE, set=few, metrics=["loss"])
-    two, _ = d5.train(RECIPE, set=few, metrics=["loss"], ranks=2)
+    one, _ = d5.train(RECIPE, overrides=few, metrics=["loss"])
+    two, _ = d5.train(RECIPE, overrides=few, metrics=["loss"], ranks=2)
     loss = next(row for row in two if row.metric == "loss")
     assert loss.conditions["ranks"] == 2
     expected = next(row for row in one if row.metric == "loss").samples

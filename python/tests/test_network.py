@@ -393,3 +393,54 @@ def test_recomputing_leaves_gradients_the_same(random):
     again, some = gradients(["conv1", "relu1"])
     assert none == 0 and some == 2
     assert all(np.array_equal(a, b) for a, b in zip(kept, again))
+
+
+class WithoutIdentity(d5.Transform):
+    """Registered nowhere."""
+
+    def __init__(self, most=10):
+        self.most, self.removed = most, []
+
+    def apply(self, network):
+        for name in [node.name for node in network.nodes if node.op_type == "Identity"][: self.most]:
+            node = network.node(name)
+            network.redirect({node.outputs[0]: node.inputs[0]})
+            network.remove_node(name)
+            self.removed.append(name)
+        return f"removed {len(self.removed)} Identity" if self.removed else ""
+
+
+def identities(count):
+    network = d5.Network("identities")
+    network.add_input("x", "float32", [2])
+    for i in range(count):
+        network.add_node("Identity", [f"y{i - 1}" if i else "x"], [f"y{i}"], name=f"n{i}")
+    network.add_node("Relu", [f"y{count - 1}"], ["y"])
+    network.add_output("y")
+    return network
+
+
+def test_an_object_of_a_transform_is_applied():
+    network, transform = identities(3), WithoutIdentity(most=2)
+    before = d5.transforms()
+    applied = network.apply(transform)
+    assert (applied.transform, applied.what) == ("WithoutIdentity()", "removed 2 Identity")
+    assert (applied.nodes_before, applied.nodes_after) == (4, 2) and transform.removed == ["n0", "n1"]
+    assert network.apply(WithoutIdentity()).nodes_after == 1
+    assert d5.transforms() == before
+    with pytest.raises(d5.ValueError, match="register its class"):
+        network.apply("WithoutIdentity()")
+    with pytest.raises(d5.UnknownOption, match="most"):
+        network.apply(transform, most=3)
+
+
+def test_an_object_of_a_transform_is_judged_as_others_are():
+    class Wrong(d5.Transform):
+        def apply(self, network):
+            network.replace_node("n0", "Neg", ["x"], ["y0"], name="n0")
+            return "made it another"
+
+    network = identities(1)
+    with pytest.raises(d5.Error, match="Wrong"):
+        network.apply(Wrong())
+    assert network.node("n0").op_type == "Identity"

@@ -98,9 +98,9 @@ def test_files_are_named_by_path_or_text(tmp_path):
     assert len(d5.dataset("mnist", data=sample).test) == 1000
     recipe = pathlib.Path(__file__).resolve().parents[2] / "recipes" / "mnist-lenet-quick.yaml"
     few = ["training.epochs=1", "training.most_batches=2"]
-    rows, _ = d5.train(recipe, set=few, checkpoint=tmp_path / "run")
+    rows, _ = d5.train(recipe, overrides=few, checkpoint=tmp_path / "run")
     assert (tmp_path / "run").exists() and rows
-    d5.train(d5.recipe(recipe), set=few, resume=tmp_path / "run")
+    d5.train(d5.recipe(recipe), overrides=few, resume=tmp_path / "run")
 
 
 def test_a_data_set_counts_and_ends_as_python_s_lists_do():

@@ -18,7 +18,7 @@ def test_two_ranks_train_together_what_one_trains(tmp_path):
     out = output_of_two(
         f"""
 import d5
-rows, _ = d5.train({str(RECIPE)!r}, set={FEW!r}, checkpoint={str(tmp_path / "run")!r})
+rows, _ = d5.train({str(RECIPE)!r}, overrides={FEW!r}, checkpoint={str(tmp_path / "run")!r})
 loss = [row for row in rows if row.metric == "loss"][0]
 assert loss.conditions["ranks"] == 2
 for mine, one in zip(loss.samples, {losses!r}, strict=True):

@@ -85,9 +85,9 @@ def test_a_session_trains_tells_and_saves(short, tmp_path):
     session.save(tmp_path / "trained.onnx")
     assert d5.Network.load(tmp_path / "trained.onnx").output_names == ["logits"]
     assert len(session.data.test) == 50 and session.trainer.step == 4
-    again, accepted = d5.train(short, init=checkpoint, set=["training.most_batches=1"])
+    again, accepted = d5.train(short, init=checkpoint, overrides=["training.most_batches=1"])
     assert accepted
-    resumed, _ = d5.train(short, resume=checkpoint, set=["training.most_batches=5"])
+    resumed, _ = d5.train(short, resume=checkpoint, overrides=["training.most_batches=5"])
     losses = {row.metric: row for row in resumed}["loss"].samples
     assert losses[:4] == {row.metric: row for row in rows}["loss"].samples and len(losses) == 5
     with pytest.raises(d5.NotFound, match="loader_threads"):

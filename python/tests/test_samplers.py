@@ -232,3 +232,38 @@ def test_a_recipe_reads_a_sampler_in_python_ahead():
     losses = [{row.metric: row.samples for row in each}["loss"] for each in (rows, expected)]
     assert losses[0] == losses[1]
     assert any(threading.get_ident() not in one.thread for one in made if one.thread)
+
+
+def test_a_batch_is_a_mapping_that_executors_take():
+    from collections.abc import Mapping
+
+    data = d5.tensor_dataset({"x": np.arange(6, dtype=np.float32).reshape(3, 2), "label": np.arange(3)})
+    batch = d5.sampler("ordered", data, batch_size=3).next()
+    assert isinstance(batch, Mapping) and set(batch) == set(batch.keys()) == {"x", "label"} and len(batch) == 2
+    assert "x" in batch and "y" not in batch and dict(batch)["label"].tolist() == [0, 1, 2]
+    with pytest.raises(KeyError, match="'y'"):
+        batch["y"]
+
+    network = d5.Network("sum")
+    network.add_input("x", "float32", ["N", 2])
+    network.add_input("label", "int64", ["N"])
+    network.add_node("ReduceSum", ["x"], ["y"], keepdims=0)
+    network.add_node("Identity", ["label"], ["same"])
+    network.add_output("y")
+    network.add_output("same")
+    executor = d5.executor(network)
+    assert executor.inference(batch)["y"].item() == 15
+    assert executor.forward(batch, ["y"]).outputs["y"].item() == 15
+
+
+def test_a_loader_of_torch_reads_a_data_set():
+    torch = pytest.importorskip("torch")
+    import d5.torch as _  # noqa: F401
+
+    data = d5.tensor_dataset({"x": np.arange(6, dtype=np.float32).reshape(3, 2), "label": np.arange(3)})
+    first, second = torch.utils.data.DataLoader(data, batch_size=2)
+    assert first["x"].tolist() == [[0, 1], [2, 3]] and first["label"].dtype == torch.int64
+    assert second["x"].shape == (1, 2)
+    batch = d5.sampler("ordered", data, batch_size=2).next()
+    both = torch.utils.data.default_collate([batch, batch])
+    assert both["x"].shape == (2, 2, 2) and both["label"].tolist() == [[0, 1], [0, 1]]

@@ -73,7 +73,7 @@ refused(d5.ValueError, "hook is 'zip'", *scheme("torch/ddp", hook="zip"))
 refused(d5.NotFound, "no group named 'mine'", *scheme("torch/ddp", process_group="mine"))
 refused(d5.NotFound, "torch.optim has no class 'Zip'", "optimizer.name=torch_zero:rule=Zip")
 assert len(trained(*scheme("torch/ddp"))[0]) == 6  # nothing is left under way
-rows, _ = d5.train("mnist-lenet-quick", set=["training.epochs=1", "training.most_batches=2"],
+rows, _ = d5.train("mnist-lenet-quick", overrides=["training.epochs=1", "training.most_batches=2"],
                    distributed="torch_ddp:backend=gloo")
 assert {row.conditions.get("backend") for row in rows} == {"gloo"}
 """

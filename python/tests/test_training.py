@@ -341,7 +341,7 @@ def test_a_recipe_trains_the_same_with_threads_that_read_ahead():
     settings = ["training.epochs=1", "training.most_batches=5"]
 
     def losses(**options):
-        rows, _ = d5.train("mnist-lenet-quick", set=settings, **options)
+        rows, _ = d5.train("mnist-lenet-quick", overrides=settings, **options)
         return next(row for row in rows if row.metric == "loss").samples
 
     assert list(losses(loader_threads=2)) == list(losses())

@@ -183,7 +183,7 @@ def test_what_cannot_be_predicted_is_refused():
 def test_a_recipe_is_trained_on_more_and_more_ranks(tmp_path):
     def scaled(**how):
         return d5.scale(
-            "mnist-lenet-quick", ranks=[1, 2], runs=2, set=["training.most_batches=2", "training.epochs=1"], **how
+            "mnist-lenet-quick", ranks=[1, 2], runs=2, overrides=["training.most_batches=2", "training.epochs=1"], **how
         )
 
     said = []

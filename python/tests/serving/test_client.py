@@ -40,9 +40,8 @@ def test_a_job_is_asked_for_followed_and_cancelled(server: str) -> None:
     assert client.submit(SMALL)["id"] == job["id"]
     assert client.why(job["id"]) == []
     assert client.cancel(job["id"])["state"] == "cancelled"
-    states: list[str] = []
-    client.follow(job["id"], lambda event: states.append(event["state"]))
-    assert states == ["queued", "cancelled"]
+    assert [event["state"] for event in client.follow(job)] == ["queued", "cancelled"]
+    assert [event["state"] for event in client.follow(job["id"])] == ["queued", "cancelled"]
     again = client.retry(job["id"])
     assert again["id"] != job["id"] and again["state"] == "queued"
     assert client.retry(job["id"])["id"] == again["id"]
@@ -56,8 +55,32 @@ def test_what_it_refuses_is_raised(server: str) -> None:
         client.job("none")
     with pytest.raises(d5.ValueError, match="modles"):
         client.submit("kind: evaluation\nmodles: x\n")
-    with pytest.raises(ZeroDivisionError):
-        client.follow(client.submit(SMALL)["id"], lambda event: 1 / 0)
+    with pytest.raises(d5.NotFound):
+        next(client.follow("none"))
+    with pytest.raises(d5.TypeError, match="'frameworks' is a field of the manifest, which is given as text"):
+        client.submit(SMALL, frameworks=["null"])
+
+
+def test_a_job_that_is_not_over_is_left_by_break(server: str) -> None:
+    client = d5.Client(server)
+    job = client.submit(SMALL)
+    for event in client.follow(job):
+        assert event["state"] == "queued"
+        break
+    assert client.cancel(job["id"])["state"] == "cancelled"
+
+
+def test_an_evaluation_is_submitted_as_it_is_evaluated(server: str, tmp_path: pathlib.Path) -> None:
+    client = d5.Client(server)
+    file = tmp_path / "small.yaml"
+    file.write_text(SMALL)
+    fields = {"frameworks": "null", "scenarios": "single_stream"}
+    whole = {"kind": "evaluation", "name": "small", "version": "1.0.0", "models": "efficientnet-lite0", **fields}
+    as_text, as_file, as_dict = (client.submit(one)["id"] for one in (SMALL, file, whole))
+    assert as_text == as_file == as_dict
+    named = client.submit("efficientnet-lite0", **fields)
+    assert named["id"] == client.submit(["efficientnet-lite0"], **fields)["id"] != as_text
+    assert "single_stream" in str(client.job(named["id"])["manifest"])
 
 
 def test_no_server_is_said_so() -> None:
