@@ -20,7 +20,7 @@ struct AddedToken {
   bool in_normal_form = false;  ///< sought in the text after it is normalised
 };
 
-/// Where added tokens stand in a text: the leftmost, and of those the longest.
+/// Finds added tokens in a text: the leftmost, and of those that begin there the longest.
 class AddedTokens {
  public:
   explicit AddedTokens(std::vector<AddedToken> tokens);

@@ -163,7 +163,7 @@ TokenId pair_id(const JsonReader& processor, const char* name) {
 
 void read_frame(const JsonReader& processor, const std::string& who, TokenFrame& frame) {
   const std::string type = processor.text("type");
-  if (type == "ByteLevel") return;  // of places in the text
+  if (type == "ByteLevel") return;  // says where tokens stand in the text
   if (type == "TemplateProcessing") return read_template(processor, who, frame);
   if (type != "RobertaProcessing") {
     refuse_step(who, "the post_processor", type,

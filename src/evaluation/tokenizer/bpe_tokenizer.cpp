@@ -71,7 +71,7 @@ BpeTokenizer::BpeTokenizer(BpeFile file, SpecialText special)
       as_normalised_(sought(file_, special, true)),
       cutter_(file_.cuts),
       merger_(file_.bytes, file_.merges) {
-  static_cast<void>(character_classes());  // fails here, where it can be told, without ICU
+  static_cast<void>(character_classes());  // fails at opening, not at a text, without ICU
   for (const AddedToken& token : file_.added) {
     if (token.is_special) special_.push_back({token.text, token.id});
   }

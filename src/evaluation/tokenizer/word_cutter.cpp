@@ -11,7 +11,7 @@
 namespace d5::detail {
 namespace {
 
-/// Where the characters of a class that begin at `at` end; at most so many of them.
+/// Returns the end of the characters of a class that begin at `at`, at most so many of them.
 std::size_t end_of_run(std::string_view text, std::size_t at, CharacterClass kind,
                        std::size_t most = std::string_view::npos) {
   for (std::size_t count = 0; at < text.size() && count < most; ++count) {
@@ -66,7 +66,7 @@ std::size_t spaces_to_line_end(std::string_view text) {
   return last == std::string_view::npos ? 0 : last + 1;
 }
 
-/// Where a run begins that one space may precede: ` ?\p{L}+`.
+/// Returns the beginning of a run that one space may precede: ` ?\p{L}+`.
 std::size_t behind_a_space(std::string_view text) { return text.size() > 1 && text[0] == ' '; }
 
 /// 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+

@@ -19,7 +19,7 @@ struct TokenMerge {
 struct ByteTokens {
   static constexpr std::int32_t kNone = -1;
   std::array<std::int32_t, 256> of{};
-  std::int32_t unknown = kNone;  ///< of bytes that have none
+  std::int32_t unknown = kNone;  ///< token for bytes that have none
   bool joins_unknown = false;    ///< neighbours without a token become one unknown token
 };
 
@@ -36,8 +36,8 @@ class WordMerger {
     friend class WordMerger;
     struct Symbol {
       std::int32_t token = 0;
-      std::int32_t rank = 0;    ///< of the merge with the next symbol, or kNoMerge
-      std::int32_t result = 0;  ///< of that merge
+      std::int32_t rank = 0;    ///< rank of the merge with the next symbol, or kNoMerge
+      std::int32_t result = 0;  ///< token that this merge makes
       std::uint32_t before = 0, next = 0;
     };
     std::vector<Symbol> symbols_;
@@ -56,7 +56,7 @@ class WordMerger {
 
   ByteTokens bytes_;
   std::vector<RankedMerge> merges_;  // by left token, then by right
-  std::vector<std::size_t> begins_;  // of a left token's merges
+  std::vector<std::size_t> begins_;  // first merge of each left token
 };
 
 }  // namespace d5::detail
