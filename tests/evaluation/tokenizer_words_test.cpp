@@ -47,7 +47,7 @@ TEST_CASE("llama3 keeps one mark before letters, three digits, and line ends beh
   CHECK(cut("x'\u017Fy") == Words{"x", "'\u017F", "y"});
   CHECK(cut("end.\r\n\nNext") == Words{"end", ".\r\n\n", "Next"});
   CHECK(cut("a \n \n  b") == Words{"a", " \n \n", " ", " b"});
-  CHECK(cut("a\n\nb") == Words{"a", "\n\n", "b"});
+  CHECK(cut("a\n\nb\nc") == Words{"a", "\n\n", "b", "\n", "c"});
   CHECK(cut("a  1") == Words{"a", " ", " ", "1"});
   CHECK(cut("'") == Words{"'"});
 }

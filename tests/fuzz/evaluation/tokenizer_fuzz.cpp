@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "d5/core/errors/error.hpp"
 #include "evaluation/tokenizer/bpe_tokenizer.hpp"
 #include "evaluation/tokenizer_toy.hpp"
 #include "fuzz/fuzzer.hpp"
@@ -61,11 +62,16 @@ bool is_lossless(const detail::BpeFile& file) {
 
 std::string name() { return "tokenizer"; }
 
-void prepare() { static_cast<void>(detail::character_classes()); }
+void prepare() {
+  try {
+    static_cast<void>(detail::character_classes());
+  } catch (const Unsupported&) {  // without ICU every file is refused
+  }
+}
 
 std::string make_case(RandomStream& random) {
   std::string file = sound_file(random);
-  if (!one_in(random, 8)) {
+  if (one_in(random, 2)) {
     file = one_in(random, 3) ? with_damage(file, random) : with_other_values(file, random);
   }
   std::replace(file.begin(), file.end(), '\0', ' ');
