@@ -7,12 +7,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "apps/declared_options.hpp"
+#include "apps/say.hpp"
 #include "apps/work_list.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/measuring/command_line.hpp"
 #include "d5/evaluation/analysis/analysis.hpp"
+#include "d5/evaluation/manifest/catalogue_models.hpp"
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
 #include "d5/evaluation/run/asked_evaluation.hpp"
@@ -20,6 +23,45 @@
 #include "d5/level2_training/data/own_steps.hpp"
 
 namespace d5::app {
+namespace {
+
+constexpr std::string_view kAll = "all";
+
+/// The named models and those of a task; "all" is the whole catalogue.
+std::vector<std::string> words_of(const EvaluationOptions& options) {
+  std::vector<std::string> words;
+  const auto add = [&](const std::vector<std::string>& more) {
+    for (const std::string& word : more) {
+      if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+    }
+  };
+  for (const std::string& word : options.what) {
+    add(word == kAll ? catalogue_models("") : std::vector{word});
+  }
+  if (!options.task.empty()) add(catalogue_models(options.task));
+  return words;
+}
+
+bool names_many(const EvaluationOptions& options) {
+  return !options.task.empty() || std::ranges::find(options.what, kAll) != options.what.end();
+}
+
+/// Leaves out models of the catalogue that are judged on no data set, with a note.
+void leave_out_unjudged(std::vector<std::string>& models) {
+  const std::size_t before = models.size();
+  std::erase_if(models, [](const std::string& word) {
+    return find_manifest<ModelManifest>(word).manifest.accuracy.empty();
+  });
+  const std::size_t left_out = before - models.size();
+  if (left_out == 0) return;
+  const std::string note = fmt::format(
+      "{} of {} models claim no accuracy on a data set; give them one with --dataset NAME",
+      left_out, before);
+  if (models.empty()) throw ValueError(note);
+  say("note: left out: " + note);
+}
+
+}  // namespace
 
 Settings changes_of(const EvaluationOptions& options, const RunOptions& run) {
   Settings changes = options.changes;
@@ -51,8 +93,9 @@ FixedEvaluation fixed_evaluation_of(const EvaluationOptions& options, const RunO
 }
 
 EvaluationManifest evaluation_of(const EvaluationOptions& options, const RunOptions& run) {
-  EvaluationManifest manifest = asked_evaluation(options.what, "command-line");
+  EvaluationManifest manifest = asked_evaluation(words_of(options), "command-line");
   change_evaluation(manifest, changes_of(options, run));
+  if (names_many(options) && manifest.dataset.empty()) leave_out_unjudged(manifest.models);
   return manifest;
 }
 
@@ -93,7 +136,10 @@ void add_currency_option(CLI::App& command, std::string& currency) {
 
 void add_evaluation_options(CLI::App& command, EvaluationOptions& options) {
   command.add_option("WHAT", options.what,
-                     "models, or one evaluation: NAME, NAME@VERSION or a manifest's file");
+                     "models, or one evaluation: NAME, NAME@VERSION or a manifest's file; all: "
+                     "every model of the catalogue");
+  command.add_option("--task", options.task, "every model of the catalogue for this task, too")
+      ->option_text("TASK");
   std::vector<Option> declared = options_of<EvaluationManifest>();
   std::erase_if(declared, [](const Option& option) {
     return option.name == "frameworks" || option.name == "threads" || option.name == "seed";

@@ -14,6 +14,7 @@ namespace d5::app {
 /// The evaluation and its changes. The same in every command that runs or locks an evaluation.
 struct EvaluationOptions {
   std::vector<std::string> what;  ///< models, or one evaluation
+  std::string task;               ///< with all models of the catalogue for it
   Settings changes;               ///< values given for the manifest's fields
   bool allow_code = false;
 };
@@ -30,7 +31,9 @@ void add_currency_option(CLI::App& command, std::string& currency);
 [[nodiscard]] std::string to_line(const EvaluationOptions& options, const RunOptions& run);
 /// All values of the manifest's fields on the command line.
 [[nodiscard]] Settings changes_of(const EvaluationOptions& options, const RunOptions& run);
-/// The named evaluation with these values set. Throws: NotFound, FormatError, ValueError.
+/// The named evaluation with these values set, or one of the named models, and of those of a task.
+/// Models of a task that have no data set to run on are left out with a note. Throws: NotFound,
+/// FormatError, ValueError.
 [[nodiscard]] EvaluationManifest evaluation_of(const EvaluationOptions& options,
                                                const RunOptions& run);
 

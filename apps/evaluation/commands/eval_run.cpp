@@ -32,6 +32,8 @@ constexpr const char* kEvalRunExamples =
                                                 check the claimed accuracy, measure the speed
   d5 eval run mine.yaml --dataset imagenet-sample --framework all --batch 1,8
                                                 your own model ('d5 eval lint mine.yaml')
+  d5 eval run --task image-classification --framework all
+                                                every model of the catalogue for a task
   d5 eval run evaluation.yaml --out results.json --resume
                                                 everything that an evaluation's manifest names
   d5 eval run --locked e.lock.json              repeat it, if nothing changed since 'd5 eval lock')";

@@ -53,6 +53,30 @@ TEST_CASE("an evaluation is printed with accuracy, latency and cost, and its loc
   CHECK_THAT(drifted.err, Contains("was locked"));
 }
 
+TEST_CASE("the models of a task, or all, are evaluated by one word") {
+  const auto of_task = run_d5("eval run --task image-classification --list --format csv");
+  INFO(of_task.err);
+  CHECK(of_task.status == 0);
+  for (const std::string name :
+       {"efficientnet-lite0@", "efficientnet-lite1@", "efficientnet-lite2@"}) {
+    CHECK_THAT(of_task.out, Contains(name));
+  }
+  CHECK_THAT(of_task.out, !Contains("magika"));
+  CHECK(run_d5("eval run --task 'image classification' --list --format csv").out == of_task.out);
+  // Without a data set only those that claim an accuracy can be judged.
+  const auto all = run_d5("eval run all --list --format csv");
+  CHECK(all.status == 0);
+  CHECK_THAT(all.out, Contains("efficientnet-lite2@") && !Contains("magika"));
+  CHECK_THAT(all.err, Contains("left out: ") && Contains("give them one with --dataset NAME"));
+  CHECK_THAT(run_d5("eval run all --dataset imagenet-sample --list --format csv").out,
+             Contains("magika@") && Contains("centerface@"));
+  const auto none = run_d5("eval run --task file-type-detection --list");
+  CHECK(none.status == 2);
+  CHECK_THAT(none.err, Contains("1 of 1 models claim no accuracy"));
+  CHECK_THAT(run_d5("eval run --task file-type-detektion --list").err,
+             Contains("did you mean file-type-detection?"));
+}
+
 TEST_CASE("what is said replaces the manifest, also where it says what is usual") {
   const ToyEvaluation toy;
   const std::string run = "eval run " + matrix_of(toy) + " --dry-run --format json";
