@@ -326,7 +326,7 @@ TEST_CASE("the best of each model in each framework is listed without its versio
   CHECK(measured[0]["latency"].get<double>() == Approx(0.0505));
   CHECK(measured[0]["throughput"] == 100);
   CHECK(measured[0]["accuracy"]["top1"] == 0.9);
-  CHECK(asked.get("/v1/measured?model=net").status == 400);
+  CHECK(asked.get("/v1/measured?model=net").status == 422);
 }
 
 TEST_CASE("a token's role decides, and without one there is the page alone") {
