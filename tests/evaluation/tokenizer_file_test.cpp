@@ -179,6 +179,14 @@ TEST_CASE("added tokens that contradict the vocabulary are refused with the plac
   refused([](json& f) { f["added_tokens"] = 1; }, "added_tokens is the number 1");
 }
 
+TEST_CASE("a sequence of many steps is refused before one is run") {
+  expect_refusal<FormatError>(
+      [](json& f) {
+        f["normalizer"] = {{"type", "Sequence"}, {"normalizers", json(17, {{"type", "NFC"}})}};
+      },
+      "normalizer.normalizers has 17 steps, expected at most 16");
+}
+
 TEST_CASE("a frame of no tokens is refused") {
   const auto refused = expect_refusal<FormatError>;
   const auto framed = [](int id) {

@@ -33,7 +33,8 @@ enum class PatternChoice { file, gpt2, llama3, qwen2, smollm };
 /// Limits of a file, checked before memory is taken.
 inline constexpr std::size_t kMostFileBytes = std::size_t(1) << 28;
 inline constexpr TokenId kMostTokens = TokenId(1) << 22;
-inline constexpr TokenId kMostHoles = 65536;          ///< ids below the largest that are no tokens
+inline constexpr TokenId kMostHoles = 65536;   ///< ids below the largest that are no tokens
+inline constexpr std::size_t kMostSteps = 16;  ///< length of a sequence before or after the model
 inline constexpr std::size_t kMostAddedBytes = 1024;  ///< length of an added token's text
 
 /// Reads the text of a tokenizer.json; `who` is the file in messages.

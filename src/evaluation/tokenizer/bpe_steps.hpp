@@ -10,6 +10,14 @@
 
 namespace d5::detail {
 
+/// Refuses a step in the file's words. Throws: Unsupported.
+[[noreturn]] void refuse_step(const std::string& who, const std::string& what,
+                              const std::string& given, const std::string& expected);
+/// Steps of the field `name`: those that a `Sequence` has in `list`, or the one that is there.
+/// Throws: FormatError.
+[[nodiscard]] std::vector<JsonReader> steps_of(const JsonReader& root, const char* name,
+                                               const char* list, const std::string& who);
+
 /// `pre_tokenizer`, or the chosen pattern. Throws: Unsupported, with the file's words and a way
 /// out.
 [[nodiscard]] std::vector<WordCut> word_cuts(const JsonReader& root, const std::string& who,
