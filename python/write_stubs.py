@@ -49,6 +49,8 @@ def main(folder: pathlib.Path) -> None:
     for module in ("numpy.typing", "os"):  # it imports no module that stands within an expression
         if re.search(rf"\b{module}\.", text) and f"import {module}\n" not in text:
             text = text.replace("import typing\n", f"import {module}\nimport typing\n", 1)
+    # A framework's word may be a list of words (`d5._words`).
+    text = re.sub(r"\bframework: str(?= =|,|\))", "framework: str | collections.abc.Sequence[str]", text)
     # Within Tensor, `numpy` is its method.
     text = re.sub(r"\bnumpy\.dtype\b", "_numpy.dtype", text)
     text = text.replace("import numpy.typing\n", "import numpy as _numpy\nimport numpy.typing\n", 1)

@@ -89,8 +89,8 @@ def _of_class(who: str, made: type, of_class: dict[type, Any]) -> Iterator[Calla
             for parameters in _signatures(one):
                 yield Callable_(f"{who}.{name}", one, parameters, _signatures(one), (of_class.get(made),))
     if "__init__" in vars(made) and _is_of_cpp(made):
-        for parameters in _signatures(made.__init__):  # type: ignore[misc]
-            yield Callable_(who, made, parameters, _signatures(made.__init__), ())  # type: ignore[misc]
+        for parameters in _signatures(made.__init__):
+            yield Callable_(who, made, parameters, _signatures(made.__init__), ())
 
 
 def _is_of_cpp(made: type) -> bool:
@@ -115,7 +115,7 @@ def fitting(parameter: TextParameter, known: list[Any]) -> Any:
     """A value of the parameter's type, if there is one; else one that the call refuses as well."""
     if parameter.name in MEANT and fits(parameter.kind, MEANT[parameter.name]):
         return MEANT[parameter.name]
-    plain = ("?", 1, 1.0, True, None, [], {}, Stranger)
+    plain: tuple[Any, ...] = ("?", 1, 1.0, True, None, [], {}, Stranger)
     return next((value for value in (*plain, *known) if fits(parameter.kind, value)), Stranger())
 
 

@@ -193,5 +193,5 @@ def test_a_kernel_without_state_needs_no_init():
         name, version = "tests-stateless", "1"
         kernels = {"Neg": Negated}
 
-    rows = d5.test_forward("Neg 4", frameworks=["tests-stateless"])
+    rows = d5.test_forward("Neg 4", framework=["tests-stateless"])
     assert {row.status for row in rows} == {"passed"}

@@ -44,6 +44,7 @@ def reference():
     sys.path.insert(0, str(FOLDER))
     try:
         spec = importlib.util.spec_from_file_location("write_reference", FOLDER / "write_reference.py")
+        assert spec and spec.loader
         made = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(made)
         yield made
@@ -72,7 +73,7 @@ def test_examples_are_python_and_lines_are_short(reference):
 
 
 def test_an_example_is_the_shortest_call_of_a_program(reference):
-    import reference_examples
+    import reference_examples  # type: ignore[import-not-found, unused-ignore]
 
     text = "with raises(E):\n    d5.bench(3)\nrows = d5.bench('Relu 4', samples=3)\nassert d5.bench('Relu 4')\nlambda: d5.open(1)\n"
     found = list(reference_examples._calls(text))

@@ -30,7 +30,7 @@ def test_published_data_are_found_and_verified():
 
 
 def test_scores_gradients_and_pictures_are_computed():
-    assert d5.count_right(np.float32([[1, 2], [3, 0]]), np.array([1, 1])) == 1
+    assert d5.count_right(np.array([[1, 2], [3, 0]], np.float32), np.array([1, 1])) == 1
     network = d5.model("lenet", with_loss=True, seed=1)
     d5.executor(network).inference_and_backprop(d5.random_inputs(network, batch=2))
     assert d5.gradient_norm(network) > 0

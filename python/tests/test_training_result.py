@@ -44,7 +44,7 @@ def test_the_former_word_still_means_it():
         result = d5.train("mnist-lenet-quick", set=["training.epochs=1", "training.most_batches=1"])
     assert result.rows and told[0].filename == __file__
     with pytest.raises(d5.UnknownOption, match="keyword 'set'"):
-        d5.predict("lenet", set=[])  # a call that never had it
+        d5.predict("lenet", set=[])  # type: ignore[call-arg]  # it never had it
 
 
 def test_a_keyword_that_training_has_not_is_refused():

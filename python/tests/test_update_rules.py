@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Update rules in Python: the same bits as d5's own rules, groups, masters, checkpoints, graphs."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -115,7 +117,7 @@ def test_a_rule_without_update_is_told():
         d5.optimizer("tests-no-update", d5.executor(network()))
 
 
-class Plain(d5.UpdateRule):
+class Nameless(d5.UpdateRule):
     """Registered nowhere."""
 
     slots = ("velocity",)
@@ -143,26 +145,31 @@ def test_a_rule_without_a_name_steps_as_the_registered_one():
     def named():
         return d5.optimizer("tests-momentum", d5.executor(network()), learning_rate=0.25, momentum=0.75)
 
-    for rule, options in ((Plain, {"learning_rate": 0.25, "momentum": 0.75}), (Plain(0.25, momentum=0.75), {}), (Plain(0.25), {"momentum": 0.75})):
+    cases: list[tuple[Any, dict[str, Any]]] = [
+        (Nameless, {"learning_rate": 0.25, "momentum": 0.75}),
+        (Nameless(0.25, momentum=0.75), {}),
+        (Nameless(0.25), {"momentum": 0.75}),
+    ]
+    for rule, options in cases:
         mine = d5.optimizer(rule, d5.executor(network()), **options)
         assert mine.hyper_parameters["learning_rate"] == 0.25
         assert after(mine, 3) == after(named(), 3)
     assert after(d5.optimizer(Fixed([0.5]), d5.executor(network())), 2) == {"w": -1.0, "b": -2.0}
-    assert "Plain" not in d5.optimizers()
+    assert "Nameless" not in d5.optimizers()
 
 
 def test_a_rule_without_a_name_has_groups_schedules_and_state():
-    rule = Plain(1.0, momentum=0.0)
+    rule = Nameless(1.0, momentum=0.0)
     mine = d5.optimizer(rule, d5.executor(network()), groups=[{"name": "b", "learning_rate": 0.5}])
     assert after(mine, 1) == {"w": -1.0, "b": -1.0} and (rule.learning_rate, rule.momentum) == (1.0, 0.0)
     assert any("velocity" in name for name in mine.state())
-    half = d5.optimizer(Plain, d5.executor(network()), schedules={"learning_rate": {"name": "constant"}}, momentum=0.0)
+    half = d5.optimizer(Nameless, d5.executor(network()), schedules={"learning_rate": {"name": "constant"}}, momentum=0.0)
     assert after(half, 1) == {"w": -0.5, "b": -1.0}
 
 
 def test_what_a_rule_does_not_take_is_refused():
     executor = d5.executor(network())
-    with pytest.raises(d5.UnknownOption, match="optimizer Plain: option 'momentun' is unknown; did you mean momentum"):
-        d5.optimizer(Plain(), executor, momentun=0.5)
+    with pytest.raises(d5.UnknownOption, match="optimizer Nameless: option 'momentun' is unknown; did you mean momentum"):
+        d5.optimizer(Nameless(), executor, momentun=0.5)
     with pytest.raises(d5.TypeError, match="update rule Fixed: its parameter 'rates' has no default"):
         d5.optimizer(Fixed, executor)

@@ -6,6 +6,7 @@ import pathlib
 import signal
 import subprocess
 from collections.abc import Iterator
+from typing import Any
 
 import d5
 import pytest
@@ -74,7 +75,7 @@ def test_an_evaluation_is_submitted_as_it_is_evaluated(server: str, tmp_path: pa
     client = d5.Client(server)
     file = tmp_path / "small.yaml"
     file.write_text(SMALL)
-    fields = {"frameworks": "null", "scenarios": "single_stream"}
+    fields: dict[str, Any] = {"frameworks": "null", "scenarios": "single_stream"}
     whole = {"kind": "evaluation", "name": "small", "version": "1.0.0", "models": "efficientnet-lite0", **fields}
     as_text, as_file, as_dict = (client.submit(one)["id"] for one in (SMALL, file, whole))
     assert as_text == as_file == as_dict
