@@ -10,7 +10,7 @@
 namespace d5 {
 namespace {
 
-void note(const Measurement& record, double value, MeasuredModel& model) {
+void keep_best(const Measurement& record, double value, MeasuredModel& model) {
   const bool is_median =
       record.statistic.of == Statistic::Of::quantile && record.statistic.quantile == 0.5;
   if (record.metric == "latency") {
@@ -37,7 +37,7 @@ std::vector<MeasuredModel> measured_models(const EvaluationDatabase& database) {
         MeasuredModel& model = models[{name, record.framework}];
         model.model = name;
         model.framework = record.framework;
-        note(record, stored.estimate.value, model);
+        keep_best(record, stored.estimate.value, model);
       });
   std::vector<MeasuredModel> all;
   for (auto& [key, model] : models) all.push_back(std::move(model));
