@@ -203,6 +203,22 @@ TEST_CASE("a search ends at its time limit with what it decided") {
   CHECK(peak.rate == 20);
 }
 
+TEST_CASE("a search with a time limit says of no run that it goes on beyond the limit") {
+  PeakOptions options{.run = {.least_seconds = 2, .latency_seconds = 1}, .most_seconds = 0.05};
+  int heard = 0;
+  options.on_asked = [&](const PeakAsked& asked) {
+    ++heard;
+    CHECK(asked.seconds + asked.left.seconds <= 0.05);
+  };
+  (void)find_peak(
+      [&](double rate, const ScenarioOptions& run) {
+        while (rate > 20) run.interrupt.check("scenario");
+        return answers(rate, 1e9, run);
+      },
+      options);
+  CHECK(heard == 3);
+}
+
 TEST_CASE("a search without an objective, or with rates that do not ascend, is refused") {
   CHECK_THROWS_AS(peak_of(1, {}), ValueError);
   CHECK_THROWS_AS(peak_of(1, {.run = {.latency_seconds = 1}, .first_rate = 9, .highest_rate = 8}),

@@ -108,6 +108,11 @@ class PeakSearch {
     for (int done = 0; done <= again; ++done) {
       asked.left.seconds -= detail::seconds_of_run(options_, rate, done);
     }
+    if (own_limit_) {  // ends this run, too
+      const double limit = std::max(0.0, options_.run.interrupt.deadline - now_seconds());
+      asked.seconds = std::min(asked.seconds, limit);
+      asked.left.seconds = std::min(asked.left.seconds, limit - asked.seconds);
+    }
     asked.left.seconds = std::max(0.0, asked.left.seconds);
     return asked;
   }
