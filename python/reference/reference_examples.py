@@ -22,7 +22,7 @@ LONGEST, MOST_LINES = 96, 6  # letters of a line, lines
 
 
 class Example(NamedTuple):
-    rank: int  # of its program
+    rank: int  # the rank of its program
     lines: int
     letters: int
     text: str

@@ -139,7 +139,7 @@ def sources_of(every: list[Name]) -> dict[str, list[str]]:
 
 
 def origin_of(one: Name, sources: dict[str, list[str]]) -> str:
-    """Where an object of a class comes from, if programs do not make one."""
+    """The calls that give an object of a class."""
     given = [who for who in sources.get(one.full.rpartition(".")[2], []) if not who.startswith(f"{one.full}.")]
     return f"From {', '.join(f'`{who}`' for who in given[:MOST_SOURCES])}." if given else ""
 

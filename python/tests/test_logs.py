@@ -82,7 +82,7 @@ def test_a_target_of_another_kind_is_refused(log):
 
 
 def records(file):
-    """Of an event file: length, checksum, content, checksum."""
+    """Contents of an event file: each stands behind its length and a checksum, and before another."""
     data = file.read_bytes()
     while data:
         (length,) = struct.unpack("<Q", data[:8])

@@ -16,7 +16,7 @@ FOLDER = ROOT / "python" / "reference"
 
 # Names without an example, each with the reason.
 WITHOUT_EXAMPLE = {
-    "d5.BoundDistributedOptimizer": "d5.distributed_optimizer makes them; its result is told as its base class",
+    "d5.BoundDistributedOptimizer": "d5.distributed_optimizer makes them; its result has the type of its base class",
     "d5.ContainerWriter": "a d5.Container in Python gives one",
     "d5.InferContext": "the argument of `infer`, which a d5.Operator may have",
     "d5.ModelPlan": "the argument of a framework's executors",
