@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -219,6 +220,8 @@ TEST_CASE("the entry bpe reads a file") {
   CHECK_THROWS_AS(make({{"pattern", "other"}}), ValueError);
   CHECK_THROWS_WITH(tokenizers().at("bpe").make(), Catch::Contains("tokenizer.json"));
   CHECK_THROWS_AS(tokenizers().at("bpe").make({{"file", folder / "none.json"}}), IoError);
+  std::filesystem::resize_file(folder / "tokenizer.json", detail::kMostFileBytes + 1);
+  CHECK_THROWS_WITH(make({}), Catch::Contains("is larger than 268435456 bytes"));
 }
 
 }  // namespace

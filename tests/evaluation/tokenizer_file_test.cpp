@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -133,6 +134,8 @@ TEST_CASE("a vocabulary that contradicts itself is refused with the place") {
   refused([](json& f) { f["model"]["vocab"] = json::object(); }, "model.vocab has no tokens");
   refused([](json& f) { f["model"]["vocab"]["q"] = 97; }, "has the id 97, which");
   refused([](json& f) { f["model"]["vocab"]["ab"] = -1; }, "model.vocab['ab'] is -1");
+  refused([](json& f) { f["model"]["vocab"]["ab"] = ~std::uint64_t(0); },
+          "is 18446744073709551615");
   refused([](json& f) { f["model"]["vocab"]["ab"] = 1e30; }, "model.vocab['ab'] is 1e+30");
   refused([](json& f) { f["model"]["vocab"]["ab"] = "x"; }, "model.vocab['ab'] is");
   refused([](json& f) { f["model"]["vocab"]["ab"] = 70000; }, "is 70000, expected an id from 0 to");

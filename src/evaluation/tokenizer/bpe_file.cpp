@@ -74,10 +74,6 @@ std::vector<AddedToken> added_tokens(const JsonReader& root, const std::string& 
 }  // namespace
 
 BpeFile read_bpe_file(const std::string& text, const std::string& who, PatternChoice pattern) {
-  if (text.size() > kMostFileBytes) {
-    throw FormatError(
-        fmt::format("{}: has {} bytes, expected at most {}", who, text.size(), kMostFileBytes));
-  }
   const JsonReader root(text, who);
   const JsonReader model = root.object("model");
   expect_byte_level(model, who);

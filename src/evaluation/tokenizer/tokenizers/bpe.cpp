@@ -36,8 +36,9 @@ std::shared_ptr<const Tokenizer> open_bpe(const BpeOptions& options) {
     throw ValueError("tokenizer bpe: 'file' is empty, expected the path of a tokenizer.json");
   }
   const std::string who = fmt::format("tokenizer '{}'", printable(options.file));
-  return std::make_shared<detail::BpeTokenizer>(
-      detail::read_bpe_file(read_file(options.file), who, options.pattern), options.special);
+  const std::string text = read_file(options.file, detail::kMostFileBytes);
+  return std::make_shared<detail::BpeTokenizer>(detail::read_bpe_file(text, who, options.pattern),
+                                                options.special);
 }
 
 }  // namespace
