@@ -7,7 +7,9 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/evaluation/manifest/dataset_manifest.hpp"
+#include "d5/evaluation/manifest/dataset_samples.hpp"
 #include "d5/evaluation/manifest/manifest.hpp"
+#include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/level2_training/data/dataset.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -57,6 +59,33 @@ TEST_CASE("a described folder has the classes that the data set of its files has
   for (std::size_t i = 0; i < labels.size(); ++i) {
     CHECK(manifest.samples[i].file == files->sample_name(std::int64_t(i)));
     CHECK(manifest.samples[i].label == labels[i]);
+  }
+}
+
+TEST_CASE("a folder stands for the data set that is described from it") {
+  const testing::TemporaryFolder folder;
+  const std::string photos = folder / "photos";
+  for (const char* name : {"cats/1.jpg", "dogs/1.jpg"}) {
+    const std::filesystem::path path = std::filesystem::path(photos) / name;
+    std::filesystem::create_directories(path.parent_path());
+    write_file(path.string(), name);
+  }
+  write_file(folder / "photos.yaml", described_folder(photos));
+  const auto written = find_manifest<DatasetManifest>(folder / "photos.yaml");
+  for (const std::string& word : {photos, photos + "/"}) {
+    const auto found = find_manifest<DatasetManifest>(word);
+    CHECK(found.digest == written.digest);
+    CHECK(open_samples(found.manifest)->size() == 2);
+  }
+  CHECK_THROWS_AS(find_manifest<DatasetManifest>(folder / "nowhere"), NotFound);
+  const std::filesystem::path before = std::filesystem::current_path();
+  for (const auto& [place, word] :
+       {std::pair{folder / "", "photos"}, std::pair{folder / "photos", "../photos"}}) {
+    INFO(place << " " << word);
+    std::filesystem::current_path(place);
+    const auto found = find_manifest<DatasetManifest>(word);
+    CHECK(open_samples(found.manifest)->size() == 2);
+    std::filesystem::current_path(before);
   }
 }
 

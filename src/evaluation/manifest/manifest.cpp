@@ -100,6 +100,8 @@ std::string manifest_schema(const std::string& kind) {
 namespace detail {
 
 std::string folder_of_manifest(const std::string& file) {
+  std::error_code absent;
+  if (std::filesystem::is_directory(file, absent)) return ".";  // as `described_folder` names it
   const std::string folder = std::filesystem::path(file).parent_path().string();
   return folder.empty() ? "." : folder;
 }

@@ -12,6 +12,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/core/files/carried_file.hpp"
+#include "d5/evaluation/manifest/described_folder.hpp"
 #include "d5/evaluation/manifest/semantic_version.hpp"
 #include "evaluation/manifest/kept_manifests.hpp"
 
@@ -70,6 +71,7 @@ std::string manifest_file(const std::string& kind, const std::string& word) {
   const std::string name = word.substr(0, word.find('@'));
   const auto known = carried_manifests(kind);
   if (std::ranges::find(known, name) == known.end()) {
+    if (kind == "dataset" && fs::is_directory(word, absent)) return word;
     throw_unknown_name(kind + " manifest", name, known);
   }
   const auto shipped = shipped_names(kind);
@@ -82,6 +84,8 @@ std::string manifest_file(const std::string& kind, const std::string& word) {
 namespace detail {
 
 std::string read_manifest_file(const std::string& file) {
+  std::error_code absent;
+  if (fs::is_directory(file, absent)) return described_folder(file);
   return read_file(file, kMostManifestBytes);
 }
 

@@ -34,8 +34,11 @@ void EvaluationManifest::declare(OptionList& options) {
 void EvaluationManifest::declare_run(ManifestFields& fields) {
   fields.add("frameworks", frameworks, "predictors, or manifests of frameworks",
              {.is_local = is_local_framework, .flag = "framework"});
-  fields.add("dataset", dataset, "data set; that of the model's first claim if left out",
-             {.is_local = is_manifest_path});
+  fields.add(
+      "dataset", dataset,
+      "data set, or a folder with a folder of samples for each class; that of the model's first "
+      "claim if left out",
+      {.is_local = is_manifest_path});
   fields.add("split", split, "split of the data set; all samples if left out");
   fields.add("scenarios", scenarios, "scenarios: arrival patterns of queries ('d5 list scenarios')",
              ::d5::scenarios(), {.flag = "scenario"});
