@@ -22,9 +22,9 @@ struct FoundManifest {
 
 /// Finds the file of a manifest by a word: a path (with "/" or the ending .yaml, .yml or .json), or
 /// NAME or NAME@VERSION of a built-in one: data/models/NAME.yaml, data/datasets, data/frameworks,
-/// data/systems, data/evaluations. A data set may also be a folder of samples, which stands for what
-/// `described_folder` writes. Throws: NotFound with the nearest names; ValueError for a network
-/// file, which is no manifest.
+/// data/systems, data/evaluations. A data set may also be a folder of samples, which stands for
+/// what `described_folder` writes. Throws: NotFound with the nearest names; ValueError for a
+/// network file, which is no manifest.
 [[nodiscard]] std::string manifest_file(const std::string& kind, const std::string& word);
 /// Names of the built-in ones, in order.
 [[nodiscard]] std::vector<std::string> carried_manifests(const std::string& kind);
