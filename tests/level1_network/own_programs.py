@@ -45,7 +45,8 @@ SIZES = {
     "swift-f0": {"audio": (1, 4096)},
 }
 AECMOS = {"input": (1, 3, 120, 160)}
-VALUES = {"sr": 16000, "fmin": 46.875, "fmax": 2093.75}  # a rate of samples, which chooses a branch; bounds in Hz
+# A rate of samples, which chooses a branch; bounds in Hz; as many letters as there are.
+VALUES = {"sr": 16000, "fmin": 46.875, "fmax": 2093.75, "input_lengths": 1}
 
 
 def light_models():
