@@ -6,7 +6,7 @@ from typing import Any
 import d5
 
 try:
-    import optuna
+    import optuna  # type: ignore[import-not-found, unused-ignore]
 except ImportError as reason:
     print("skipped:", reason)
     sys.exit()

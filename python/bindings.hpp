@@ -33,6 +33,7 @@ void bind_environment(py::module_& m);
 void bind_artefact_store(py::module_& m);
 void bind_timeline(py::module_& m);
 void bind_onnx(py::module_& m);
+void bind_explained(py::module_& m);
 void bind_operator_contexts(py::module_& m);
 void bind_custom_operators(py::module_& m);
 void bind_planned_node(py::module_& m);

@@ -65,6 +65,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_training_validation(m);
   d5::python::bind_level3_distributed(m);
   d5::python::bind_distributed_optimizer(m);
+  d5::python::bind_explained(m);
   m.def("_left_out", &d5::python::left_out, "Optional parts that this d5 was built without.");
   d5::python::bind_prediction(m);
   d5::python::bind_evaluation(m);

@@ -9,6 +9,7 @@
 #include "core/dtype_name.hpp"
 #include "core/numpy_types.hpp"
 #include "d5/core/errors/error.hpp"
+#include "explained.hpp"
 
 namespace d5::python {
 
@@ -267,6 +268,7 @@ void bind_tensor(py::module_& m) {
         return "d5.Tensor(" + to_string(t.readable().on_host()) + ")";
       });
   bind_tensor_arithmetic(tensor);
+  explain_wrong_calls(tensor, {"numpy"});
 }
 
 }  // namespace d5::python

@@ -4,7 +4,8 @@
 pybind11 answers a wrong call with all signatures. Such a call is tried again with the program's words
 replaced by the module's: `framework=` for `frameworks=`, "a,b" for a list, any mapping for a dict. An
 error that remains is reported in one line, with the argument that does not fit or the nearest keyword.
-A correct call has no overhead but the wrapper.
+A correct call has no overhead but the wrapper. Methods that operators call for each array, which would
+pay a third of their time for it, explain wrong calls in C++ (`explained.hpp`).
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from __future__ import annotations
 import builtins
 import functools
 import re
-from collections.abc import Mapping
-from typing import Any, Callable
+from collections.abc import Collection, Mapping
+from typing import Any, Callable, NoReturn
 
 from d5 import _former
 from d5._nearest import expect_known
@@ -22,12 +23,6 @@ from d5._told_signatures import signature_of
 from d5.errors import TypeError
 
 _REFUSED = re.compile("incompatible (function|constructor) arguments")
-#: Methods that operators in Python call for each array, where the wrapper would take a third of their time.
-UNEXPLAINED = {
-    "Tensor": {"numpy"},
-    "OpContext": {"input", "output"},
-    "GradContext": {"input", "output", "grad_input", "grad_output", "wants_grad"},
-}
 _LIST = re.compile(r"(?:collections\.abc\.)?Sequence\[str\]")
 
 
@@ -95,6 +90,12 @@ def _fault_of_all(who: str, signatures: list[list[TextParameter]], arguments: tu
     return f"{who} was given ({', '.join(given)}); expected {' or '.join(forms)}"
 
 
+def refuse(made: type, name: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> NoReturn:
+    """Explains a wrong call of a method without a wrapper (`explain_wrong_calls` in C++)."""
+    signatures = _signatures(getattr(made, name))
+    raise TypeError(_fault_of_all(f"d5.{made.__name__}.{name}", signatures, arguments[1:], keywords))
+
+
 def _kind(value: object) -> str:
     return type(value).__name__
 
@@ -138,7 +139,7 @@ def functions_in_words(module: Any) -> dict[str, Callable[..., Any]]:
         if name.startswith("_"):
             continue
         if isinstance(one, type):
-            _explain_class(one)
+            _explain_class(one, module._explained())
         elif callable(one):
             functions[name] = in_words(one, f"d5.{name}")
             if re.fullmatch(rf"{name}\(\) -> list\[str\]\s*", one.__doc__ or ""):
@@ -146,9 +147,10 @@ def functions_in_words(module: Any) -> dict[str, Callable[..., Any]]:
     return functions
 
 
-def _explain_class(made: type) -> None:
+def _explain_class(made: type, own: Collection[str]) -> None:
+    """Wraps its methods, but for those that explain wrong calls on their `own`."""
     for name, one in list(vars(made).items()):
-        if name in UNEXPLAINED.get(made.__name__, ()):
+        if f"{made.__name__}.{name}" in own:
             continue
         who = f"d5.{made.__name__}" + {"__init__": "", "__getitem__": "[]"}.get(name, f".{name}")
         if isinstance(one, property):
