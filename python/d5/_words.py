@@ -26,6 +26,11 @@ _REFUSED = re.compile("incompatible (function|constructor) arguments")
 _LIST = re.compile(r"(?:collections\.abc\.)?Sequence\[str\]")
 
 
+def _is_refusal(error: Exception) -> bool:
+    """Whether it is pybind11's error of a wrong call."""
+    return not isinstance(error, TypeError) and _REFUSED.search(str(error)) is not None
+
+
 def _signatures(function: Callable[..., Any]) -> list[list[TextParameter]]:
     """Its signatures, from pybind11's documentation."""
     lines = (function.__doc__ or "").splitlines()
@@ -90,8 +95,10 @@ def _fault_of_all(who: str, signatures: list[list[TextParameter]], arguments: tu
     return f"{who} was given ({', '.join(given)}); expected {' or '.join(forms)}"
 
 
-def refuse(made: type, name: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> NoReturn:
-    """Explains a wrong call of a method without a wrapper (`explain_wrong_calls` in C++)."""
+def explain(made: type, name: str, error: Exception, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> NoReturn:
+    """Explains the error of a method without a wrapper (`explain_wrong_calls` in C++), or raises it again."""
+    if not _is_refusal(error):
+        raise error
     signatures = _signatures(getattr(made, name))
     raise TypeError(_fault_of_all(f"d5.{made.__name__}.{name}", signatures, arguments[1:], keywords))
 
@@ -108,7 +115,7 @@ def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Ca
         try:
             return function(*arguments, **keywords)
         except builtins.TypeError as error:
-            if isinstance(error, TypeError) or not _REFUSED.search(str(error)):
+            if not _is_refusal(error):
                 raise
         own, told = (arguments[:1], arguments[1:]) if method else ((), arguments)
         signatures = _signatures(function)
@@ -118,7 +125,7 @@ def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Ca
                 try:
                     return function(*own, *other[0], **other[1])
                 except builtins.TypeError as error:
-                    if isinstance(error, TypeError) or not _REFUSED.search(str(error)):
+                    if not _is_refusal(error):
                         raise
         if len(signatures) == 1:  # the fault is in the rest
             told, keywords = _in_words_of_the_module(signatures[0], told, keywords) or (told, keywords)
@@ -147,10 +154,10 @@ def functions_in_words(module: Any) -> dict[str, Callable[..., Any]]:
     return functions
 
 
-def _explain_class(made: type, own: Collection[str]) -> None:
-    """Wraps its methods, but for those that explain wrong calls on their `own`."""
+def _explain_class(made: type, explained: Collection[str]) -> None:
+    """Wraps its methods, except those that explain wrong calls on their own."""
     for name, one in list(vars(made).items()):
-        if f"{made.__name__}.{name}" in own:
+        if f"{made.__name__}.{name}" in explained:
             continue
         who = f"d5.{made.__name__}" + {"__init__": "", "__getitem__": "[]"}.get(name, f".{name}")
         if isinstance(one, property):
@@ -176,7 +183,7 @@ def _explained_setter(setter: Callable[..., Any], who: str) -> Callable[..., Any
             setter(self, value)
             return
         except builtins.TypeError as error:
-            if isinstance(error, TypeError) or not _REFUSED.search(str(error)):
+            if not _is_refusal(error):
                 raise
         kinds = [parameters[-1].kind for parameters in _signatures(setter) if parameters]
         wanted = TextParameter(f"value: {kinds[0] if kinds else 'typing.Any'}")

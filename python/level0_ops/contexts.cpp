@@ -8,28 +8,6 @@
 #include "level0_ops/lent_contexts.hpp"
 
 namespace d5::python {
-
-/// An index that is converted at once: np.bool_ and Decimal are taken as well.
-struct ContextIndex {
-  std::size_t value = 0;
-  operator std::size_t() const { return value; }  // NOLINT: it is one
-};
-
-}  // namespace d5::python
-
-template <>
-struct pybind11::detail::type_caster<d5::python::ContextIndex> {
-  PYBIND11_TYPE_CASTER(d5::python::ContextIndex, make_caster<std::size_t>::name);
-
-  bool load(handle from, bool) {
-    make_caster<std::size_t> number;
-    if (!number.load(from, true)) return false;
-    value.value = cast_op<std::size_t>(number);
-    return true;
-  }
-};
-
-namespace d5::python {
 namespace {
 
 /// Throws: ValueError for an index that does not exist.
@@ -91,12 +69,12 @@ void bind_operator_contexts(py::module_& m) {
       "Inputs and outputs of an operator that runs forward; valid during the call.");
   op.def(
         "input",
-        [](const LentOp& c, ContextIndex i) { return lend(present_input(c, i), c.lease()); }, index,
+        [](const LentOp& c, std::size_t i) { return lend(present_input(c, i), c.lease()); }, index,
         "Input as a tensor to read. Raises ValueError for an index out of range and for an input "
         "that is left out.")
       .def(
           "output",
-          [](const LentOp& c, ContextIndex i) {
+          [](const LentOp& c, std::size_t i) {
             expect_there(c->wants_output(output_place(c, i)), "output", i, "wants_output");
             return lend(c->output(i), c.lease());
           },
@@ -105,12 +83,12 @@ void bind_operator_contexts(py::module_& m) {
           "output that nothing reads.")
       .def(
           "has_input",
-          [](const LentOp& c, ContextIndex i) { return c->has_input(input_place(c, i)); }, index,
+          [](const LentOp& c, std::size_t i) { return c->has_input(input_place(c, i)); }, index,
           "Whether the node has this input; an optional one may be left out.")
       .def(
           "wants_output",
-          [](const LentOp& c, ContextIndex i) { return c->wants_output(output_place(c, i)); },
-          index, "Whether the call needs this output.")
+          [](const LentOp& c, std::size_t i) { return c->wants_output(output_place(c, i)); }, index,
+          "Whether the call needs this output.")
       .def_property_readonly(
           "input_count", [](const LentOp& c) { return c->input_count(); },
           "Number of the node's inputs.")
@@ -122,34 +100,34 @@ void bind_operator_contexts(py::module_& m) {
       "Values and gradients of an operator that runs backward; valid during the call.");
   grad.def(
           "input",
-          [](const LentGrad& c, ContextIndex i) { return lend(present_input(c, i), c.lease()); },
+          [](const LentGrad& c, std::size_t i) { return lend(present_input(c, i), c.lease()); },
           index,
           "Input of the forward run, to read. Raises ValueError for an index out of range and for "
           "an input that is left out.")
       .def(
           "output",
-          [](const LentGrad& c, ContextIndex i) {
+          [](const LentGrad& c, std::size_t i) {
             return lend(c->output(output_place(c, i)), c.lease());
           },
           index, "Output of the forward run, to read. Raises ValueError for an index out of range.")
       .def(
           "has_input",
-          [](const LentGrad& c, ContextIndex i) { return c->has_input(input_place(c, i)); }, index,
+          [](const LentGrad& c, std::size_t i) { return c->has_input(input_place(c, i)); }, index,
           "Whether the node has this input; an optional one may be left out.")
       .def_property_readonly(
           "input_count", [](const LentGrad& c) { return c->input_count(); },
           "Number of the node's inputs.")
       .def(
           "wants_grad",
-          [](const LentGrad& c, ContextIndex i) { return c->wants_grad(input_place(c, i)); }, index,
+          [](const LentGrad& c, std::size_t i) { return c->wants_grad(input_place(c, i)); }, index,
           "Whether the gradient of this input must be computed.")
       .def(
           "has_grad_output",
-          [](const LentGrad& c, ContextIndex i) { return c->has_grad_output(output_place(c, i)); },
+          [](const LentGrad& c, std::size_t i) { return c->has_grad_output(output_place(c, i)); },
           index, "Whether a gradient reaches this output; otherwise it is zero.")
       .def(
           "grad_output",
-          [](const LentGrad& c, ContextIndex i) {
+          [](const LentGrad& c, std::size_t i) {
             expect_there(c->has_grad_output(output_place(c, i)), "gradient of output", i,
                          "has_grad_output");
             return lend(c->grad_output(i), c.lease());
@@ -157,7 +135,7 @@ void bind_operator_contexts(py::module_& m) {
           index, "Gradient of an output, to read. Raises ValueError without `has_grad_output`.")
       .def(
           "grad_input",
-          [](const LentGrad& c, ContextIndex i) {
+          [](const LentGrad& c, std::size_t i) {
             expect_there(c->wants_grad(input_place(c, i)), "gradient of input", i, "wants_grad");
             return lend(c->grad_input(i), c.lease());
           },

@@ -84,6 +84,36 @@ def test_an_argument_of_another_type_is_named(name):
     assert "\n" not in str(told.value) and "Invoked with" not in str(told.value)
 
 
+QUICK = {"Tensor": ["numpy"], "OpContext": ["input", "output"], "GradContext": ["grad_output", "grad_input", "wants_grad"]}
+
+
+@pytest.mark.parametrize("made", QUICK)
+def test_what_operators_call_for_each_array_has_no_wrapper(made):
+    for name in QUICK[made]:
+        method = getattr(getattr(d5, made), name)
+        assert not inspect.isfunction(method)
+        assert (method.__doc__ or "").startswith(f"{name}(self: d5._d5.{made}")
+        with pytest.raises(d5.TypeError, match=rf"^d5.{made}.{name} was given \(\); expected|^d5.{made}.{name} lacks 'index'"):
+            method()
+
+
+def test_a_wrong_call_without_a_wrapper_is_told_in_one_line():
+    tensor: Any = d5.Tensor(np.zeros(2, np.float32))
+    with pytest.raises(d5.TypeError, match="^d5.Tensor.numpy has no keyword 'copy'; it takes none$") as told:
+        tensor.numpy(copy=True)
+    assert told.value.__cause__ is None and told.value.__context__ is None  # not pybind11's error
+    with pytest.raises(d5.TypeError, match="^d5.Tensor.numpy: 1 arguments without a name, expected at most 0$"):
+        tensor.numpy(3)
+    assert tensor.numpy().shape == (2,)
+
+
+def test_an_error_within_a_method_stays_as_it_is():
+    error = builtins.TypeError("the array has no such type")
+    with pytest.raises(builtins.TypeError) as told:
+        d5._words.explain(d5.Tensor, "numpy", error, (), {})
+    assert told.value is error
+
+
 def test_functions_keep_their_names_and_help():
     assert d5.executor.__name__ == "executor" and "frameworks" in (d5.executor.__doc__ or "")
 
