@@ -40,11 +40,10 @@ void explain(const Method& method, const py::error_already_set& raised, PyObject
       .attr("explain")(method.made, method.name, raised.value(), places, keywords);
 }
 
-/// Stands in for `dispatch`.
-PyObject* explained_call(PyObject* self, PyObject* const* given, Py_ssize_t count,
-                         PyObject* names) {
-  PyObject* const result = dispatch(self, given, count, names);
-  if (result != nullptr || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
+/// Raises the error of a call that failed, explained if it is of a wrong call.
+[[gnu::cold, gnu::noinline]] PyObject* failed_call(PyObject* self, PyObject* const* given,
+                                                   Py_ssize_t count, PyObject* names) {
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return nullptr;
   const py::error_already_set raised;
   try {
     explain(explained().at(self), raised, given, count, names);
@@ -52,6 +51,13 @@ PyObject* explained_call(PyObject* self, PyObject* const* given, Py_ssize_t coun
     error.restore();
   }
   return nullptr;
+}
+
+/// Stands in for `dispatch`. Right calls pay for one more call of a function alone.
+PyObject* explained_call(PyObject* self, PyObject* const* given, Py_ssize_t count,
+                         PyObject* names) {
+  PyObject* const result = dispatch(self, given, count, names);
+  return result != nullptr ? result : failed_call(self, given, count, names);
 }
 
 void explain_wrong_call(const py::object& made, const char* name) {
