@@ -28,6 +28,7 @@ EvaluationManifest evaluation_in(const testing::ToyEvaluation& toy,
 }
 
 /// "framework metric scenario" of each record.
+std::map<std::string, const Measurement*> records_by_name(const Results&& results) = delete;
 std::map<std::string, const Measurement*> records_by_name(const Results& results) {
   std::map<std::string, const Measurement*> named;
   for (const Measurement& record : results.measurements) {
@@ -121,7 +122,8 @@ TEST_CASE("a cell that hangs is ended") {
       evaluation_in(toy, {"faulty:how=hang:output=means:classes=3:after=1", "reference"});
   manifest.accuracy = false;
   manifest.scenarios = {{"closed_loop"}};
-  const auto records = records_by_name(evaluate(manifest, {.isolation = {.most_seconds = 1.5}}));
+  const Results results = evaluate(manifest, {.isolation = {.most_seconds = 1.5}});
+  const auto records = records_by_name(results);
   CHECK(records.at("faulty latency closed_loop")->status == Status::failed);
   CHECK_THAT(records.at("faulty latency closed_loop")->reason, Contains("hangs"));
   CHECK(records.at("reference latency closed_loop")->status == Status::passed);

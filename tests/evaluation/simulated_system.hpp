@@ -29,7 +29,8 @@ class SimulatedSystem final : public d5::SystemUnderTest {
       const std::int64_t begun = std::max(clock_->now(), free_);
       free_ = begun + service_(served_++);
       most_waiting = std::max(most_waiting, ++waiting);
-      clock_->at(free_, [this, id = query.id, begun] {
+      clock_->at(free_, [this, alive = std::weak_ptr(alive_), id = query.id, begun] {
+        if (alive.expired()) return;  // the clock goes on for another system
         --waiting;
         complete({{.id = id, .begun = begun}});
       });
@@ -45,4 +46,5 @@ class SimulatedSystem final : public d5::SystemUnderTest {
   std::shared_ptr<VirtualLoadClock> clock_;
   std::function<std::int64_t(std::int64_t)> service_;
   std::int64_t free_ = 0, served_ = 0;
+  std::shared_ptr<int> alive_ = std::make_shared<int>();
 };

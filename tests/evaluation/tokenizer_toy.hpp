@@ -35,7 +35,7 @@ inline std::string letters_of(std::string_view bytes) {
 }
 
 /// `merges` are pairs of bytes, each a token of its own by then.
-inline nlohmann::json toy_file(const Merges& merges, nlohmann::json added = nlohmann::json::array(),
+inline nlohmann::json toy_file(const Merges& merges, const std::vector<nlohmann::json>& added = {},
                                const char* normalizer = nullptr) {
   nlohmann::json vocabulary, list = nlohmann::json::array();
   for (int byte = 0; byte < 256; ++byte) vocabulary[letter_of(byte)] = byte;
@@ -47,7 +47,7 @@ inline nlohmann::json toy_file(const Merges& merges, nlohmann::json added = nloh
   }
   nlohmann::json file{
       {"version", "1.0"},
-      {"added_tokens", std::move(added)},
+      {"added_tokens", nlohmann::json(added)},
       {"normalizer", nullptr},
       {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}}},
       {"post_processor", nullptr},

@@ -10,6 +10,7 @@
 #include "d5/level1_network/graph/executor_word.hpp"
 #include "d5/level1_network/source/model_source.hpp"
 #include "d5/serving/inference/inference_models.hpp"
+#include "tests/sanitizers.hpp"
 #include "tests/serving/asked_server.hpp"
 
 namespace d5 {
@@ -20,7 +21,7 @@ using Catch::Contains;
 constexpr double kNever = 1e6;  // s
 
 // A sanitizer takes all address space, and ends the process where there is a limit.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(D5_UNDER_ADDRESS_SANITIZER) || defined(D5_UNDER_THREAD_SANITIZER)
 constexpr bool kHasPlainMemory = false;
 #else
 constexpr bool kHasPlainMemory = true;

@@ -19,6 +19,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/machine/thread_share.hpp"
 #include "d5/core/thread_pool/waiting.hpp"
+#include "tests/sanitizers.hpp"
 
 using namespace d5;
 
@@ -116,7 +117,7 @@ TEST_CASE("loops within a loop, and loops of several threads at once, cover ever
   set_threads(before);
 }
 
-#ifndef __SANITIZE_THREAD__  // it ends a forked process that starts threads
+#ifndef D5_UNDER_THREAD_SANITIZER  // it ends a forked process that starts threads
 TEST_CASE("a forked process computes with threads of its own") {
   const int before = threads();
   set_threads(2);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "d5/core/errors/error.hpp"
+#include "tests/sanitizers.hpp"
 
 using namespace d5;
 using Catch::Matchers::Contains;
@@ -110,8 +111,9 @@ TEST_CASE("unsupported stays unsupported") {
   CHECK(records[0].reason == "not here");
 }
 
-#ifndef __SANITIZE_ADDRESS__  // it takes all address space, and ends the process where there is
-                              // none
+#ifndef D5_UNDER_ADDRESS_SANITIZER  // it takes all address space, and ends the process where there
+                                    // is
+                                    // none
 TEST_CASE("memory without end is ended") {
   const auto greedy = [] {
     std::vector<std::unique_ptr<char[]>> all;
