@@ -113,8 +113,8 @@ TEST_CASE("all bytes come back, in each pattern") {
                              {toy_token("<|end|>", 300)}),
                     SpecialText::token, pattern);
   RandomStream random(stream_of("all bytes come back"));
-  const std::string some =
-      std::string(" a\0\n\r'sS12<|end|>\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\xFF", 29);
+  using namespace std::string_literals;
+  const std::string some = " a\0\n\r'sS12<|end|>\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\xFF"s;
   for (int i = 0; i < 500; ++i) {
     const std::string text = random_bytes(random, 100, some);
     const Ids ids = tokenizer->encode(text);
