@@ -37,12 +37,10 @@ def _nearest(name: str, names: list[str]) -> list[str]:
 def knows_its_keywords(function: Callable[P, R]) -> Callable[P, R]:
     """Decorator: a call with an unknown keyword, without a needed argument, or with one of another type is
     refused as by the functions of the C++ part."""
-    from d5._parameters import misfit, parameters_of
+    from d5._parameters import fault, parameters_of
 
     parameters = parameters_of(function)
     known = [one.name for one in parameters if not one.is_mark and not one.takes_all]
-    needed = {one.name for one in parameters if one.needed and one.name in known}
-    takes_all = any(one.takes_all for one in parameters)
     module = "d5" if "._" in function.__module__ else function.__module__
     who = f"{module}.{function.__qualname__}".removesuffix(".__init__")
     own = int(bool(known) and known[0] == "self")  # arguments that the caller does not write
@@ -54,15 +52,9 @@ def knows_its_keywords(function: Callable[P, R]) -> Callable[P, R]:
             words["framework"] = words.pop("frameworks")
         if "framework" in known and isinstance(words.get("framework"), (list, tuple)):
             words["framework"] = ",".join(words["framework"])
-        for name in () if takes_all else words:
-            expect_known(who, "keyword", name, known)
-        lacking = needed.difference(known[: len(arguments)], words)
-        if lacking:
-            told = ", ".join(str(one) for one in parameters[own:] if not one.is_mark)
-            raise TypeError(f"{who} lacks '{min(lacking, key=known.index)}'; expected {who}({told})")
-        wrong = misfit(parameters, arguments, words)
+        wrong = fault(who, parameters[own:], arguments[own:], words)
         if wrong:
-            raise TypeError(f"{who}: {wrong}")
+            raise TypeError(wrong)
         return function(*arguments, **words)
 
     return call

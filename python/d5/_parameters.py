@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Iterator
 
+from d5._nearest import expect_known
+
 _LONGEST = 80  # letters of a value in a message
 
 
@@ -70,6 +72,26 @@ def parameters_of(function: Callable[..., Any]) -> list[TextParameter]:
         else:
             found.append(TextParameter(text if one.default is one.empty else f"{text} = {one.default!r}"))
     return found
+
+
+def fault(who: str, parameters: list[TextParameter], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> str:
+    """What a call of `who` lacks, or which argument does not fit; empty if there is nothing. Raises:
+    UnknownOption for an unknown keyword."""
+    known = [one.name for one in parameters if not one.is_mark and not one.takes_all]
+    if not any(one.takes_all for one in parameters):
+        for name in keywords:
+            expect_known(who, "keyword", name, known)
+    needed = {one.name for one in parameters if one.needed}
+    lacking = [name for name in known[len(arguments) :] if name in needed and name not in keywords]
+    if lacking:
+        return f"{who} lacks '{lacking[0]}'; expected {who}({written(parameters)})"
+    wrong = misfit(parameters, arguments, keywords)
+    return f"{who}: {wrong}" if wrong else ""
+
+
+def written(parameters: list[TextParameter]) -> str:
+    """Parameters as a call's text."""
+    return ", ".join(str(one) for one in parameters if not one.is_mark)
 
 
 def misfit(parameters: list[TextParameter], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> str:

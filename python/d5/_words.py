@@ -17,8 +17,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Callable, NoReturn
 
 from d5 import _former
-from d5._nearest import expect_known
-from d5._parameters import TextParameter, misfit, parts
+from d5._parameters import TextParameter, fault, misfit, parts, written
 from d5._told_signatures import signature_of
 from d5.errors import TypeError
 
@@ -68,29 +67,13 @@ def _as_taken(parameter: TextParameter, value: Any) -> Any:
     return value
 
 
-def fault_of(who: str, parameters: list[TextParameter], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
-    """What is wrong with a call. Raises: UnknownOption for an unknown keyword."""
-    known = [one.name for one in parameters if not one.is_mark and not one.takes_all]
-    if not any(one.takes_all for one in parameters):
-        for name in keywords:
-            expect_known(who, "keyword", name, known)
-    positional = known[: len(arguments)]
-    lacking = [one.name for one in parameters if one.needed and one.name in known]
-    lacking = [name for name in lacking if name not in positional and name not in keywords]
-    expected = f"expected {who}({', '.join(map(str, (one for one in parameters if not one.is_mark)))})"
-    if lacking:
-        return f"{who} lacks '{lacking[0]}'; {expected}"
-    wrong = misfit(parameters, arguments, keywords)
-    if wrong:
-        return f"{who}: {wrong}"
-    given = [_kind(value) for value in arguments] + [f"{name}: {_kind(value)}" for name, value in keywords.items()]
-    return f"{who} was given ({', '.join(given)}); {expected}"
-
-
 def _fault_of_all(who: str, signatures: list[list[TextParameter]], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
+    """What is wrong with a call that no signature takes. Raises: UnknownOption for an unknown keyword."""
     if len(signatures) == 1:
-        return fault_of(who, signatures[0], arguments, keywords)
-    forms = (f"{who}({', '.join(str(one) for one in signature if not one.is_mark)})" for signature in signatures)
+        found = fault(who, signatures[0], arguments, keywords)
+        if found:
+            return found
+    forms = (f"{who}({written(signature)})" for signature in signatures)
     given = [_kind(value) for value in arguments] + [f"{name}: {_kind(value)}" for name, value in keywords.items()]
     return f"{who} was given ({', '.join(given)}); expected {' or '.join(forms)}"
 
