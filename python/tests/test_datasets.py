@@ -170,14 +170,18 @@ def test_a_thread_that_reads_a_data_set_in_python_may_be_the_one_that_drops_the_
 
 
 def test_a_data_set_may_not_ask_the_sampler_that_reads_it_ahead():
+    given = threading.Event()
+
     class Asking(Squares):
         def read(self, index, seed, epoch):
             if index == 8:
+                given.wait(20)  # a thread reads ahead before the sampler has its name
                 sampler().next()
             return super().read(index, seed, epoch)
 
     held = read_ahead(Asking(100), 1)
     sampler = weakref.ref(held)
+    given.set()
     held.next()
     with pytest.raises(ValueError, match=r"its read\(\) asked for a batch|is at work in another thread"):
         held.next()
