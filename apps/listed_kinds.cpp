@@ -22,6 +22,7 @@
 #include "d5/level2_training/data/dataset.hpp"
 #include "d5/level2_training/data/sample_step.hpp"
 #include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/data/tokenizer.hpp"
 #include "d5/level2_training/losses/loss.hpp"
 #include "d5/level2_training/optimization/optimizer.hpp"
 #include "d5/level2_training/optimization/schedule.hpp"
@@ -101,6 +102,7 @@ std::vector<ListedKind> kinds_of_levels() {
           kind_of("steps", sample_steps),
           kind_of("containers", containers),
           kind_of("samplers", samplers),
+          kind_of("tokenizers", tokenizers),
           kind_of("batch-steps", batch_steps),
           {"optimizers", [] { return with_native<NativeOptimizers>(optimizers()); },
            [](const std::string& name) { return describe(find_optimizer(name)); }},

@@ -81,9 +81,9 @@ pkg_check_modules(jpeg2000 QUIET libopenjp2>=2.5)
 pkg_check_modules(png QUIET libpng>=1.6)
 pkg_check_modules(webp QUIET libwebp)
 pkg_check_modules(sndfile QUIET sndfile>=1.1)  # audio files, likewise
-if(D5_BUILD_EVALUATION)  # results on a server, letters for tokenizers, MLPerf's load generator, likewise
+pkg_check_modules(icu QUIET IMPORTED_TARGET icu-uc)  # letters for tokenizers, likewise
+if(D5_BUILD_EVALUATION)  # results on a server, MLPerf's load generator, likewise
   pkg_check_modules(libpq QUIET IMPORTED_TARGET libpq)
-  pkg_check_modules(icu QUIET IMPORTED_TARGET icu-uc)
   find_path(LOADGEN_INCLUDE_DIR mlperf_loadgen/loadgen.h HINTS ${D5_DEPS}/loadgen/include)
   find_library(LOADGEN_LIBRARY mlperf_loadgen HINTS ${D5_DEPS}/loadgen/lib)
 endif()

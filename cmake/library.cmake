@@ -38,6 +38,20 @@ function(d5_load_when_asked target name)
   add_dependencies(${target} d5_${name})
 endfunction()
 
+# d5_load_package(<target> <name> <package> <file> <file without it>)
+#
+# Compiles <file> with the headers of pkg-config's <package>, whose library is loaded when asked as d5_<name>.so; where the
+# package was not found, the other file.
+function(d5_load_package target name package file without)
+  if(NOT ${package}_FOUND)
+    target_sources(${target} PRIVATE ${without})
+    return()
+  endif()
+  target_sources(${target} PRIVATE ${file})
+  target_include_directories(${target} SYSTEM PRIVATE ${${package}_INCLUDE_DIRS})
+  d5_load_when_asked(${target} ${name} PkgConfig::${package})
+endfunction()
+
 # d5_compile_alone(<file> <property> <value>)   a file with its own flags, outside unity sources
 function(d5_compile_alone file property value)
   set_source_files_properties(${file} PROPERTIES ${property} "${value}" SKIP_UNITY_BUILD_INCLUSION ON)

@@ -6,7 +6,6 @@
 #include "d5/evaluation/load/scenario.hpp"
 #include "d5/evaluation/pipeline/answer_step.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
-#include "d5/evaluation/tokenizer/tokenizer.hpp"
 
 namespace d5::app {
 
@@ -15,7 +14,6 @@ void list_evaluation(std::vector<ListedKind>& kinds) {
   kinds.push_back(kind_of("answer-steps", answer_steps));
   kinds.push_back(kind_of("accuracies", accuracy_measures));
   kinds.push_back(kind_of("scenarios", scenarios));
-  kinds.push_back(kind_of("tokenizers", tokenizers));
   kinds.push_back(kind_of("analyses", analyses));
 }
 

@@ -52,5 +52,3 @@
 #include "d5/evaluation/scenario/find_peak.hpp"
 #include "d5/evaluation/scenario/isolated_scenario.hpp"
 #include "d5/evaluation/scenario/loadgen.hpp"
-#include "d5/evaluation/tokenizer/decoded_stream.hpp"
-#include "d5/evaluation/tokenizer/tokenizer.hpp"
