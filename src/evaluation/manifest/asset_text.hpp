@@ -6,7 +6,7 @@
 
 namespace d5::detail {
 
-/// The asset whose text a step's setting asks for: "x.txt" of "asset:x.txt"; else empty.
+/// The asset that a step's setting asks for: "x.txt" of "asset:x.txt"; else empty.
 [[nodiscard]] inline std::string asset_named(std::string_view setting) {
   constexpr std::string_view kWord = "asset:";
   return setting.starts_with(kWord) ? std::string(setting.substr(kWord.size())) : std::string();

@@ -13,6 +13,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/load/scenario.hpp"
 #include "d5/level2_training/data/container.hpp"
+#include "evaluation/manifest/asset_text.hpp"
 
 namespace d5::detail {
 namespace {
@@ -78,7 +79,7 @@ EntryChoice located(EntryChoice choice, const std::vector<Option>& options,
     const std::size_t end =
         is_function(option) ? std::min(text.rfind("::"), text.size()) : text.size();
     const std::string path = text.substr(0, end);
-    if (path.empty()) continue;
+    if (path.empty() || !asset_named(text).empty()) continue;
     const std::string place = is_fetched ? places_of(path, beside).front()
                                          : located(path, beside, who + ": " + option.name);
     choice.settings.set(option.name, place + text.substr(end));

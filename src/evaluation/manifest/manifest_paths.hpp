@@ -23,7 +23,8 @@ namespace d5::detail {
                                   const std::string& who);
 
 /// An entry whose settings lead to files: relative paths in them replaced by what they lead to.
-/// `options` are the entry's, which say which of its settings are paths. Throws: as above.
+/// `options` are the entry's, which say which of its settings are paths. "asset:NAME" stays, for it
+/// is a file of the model. Throws: as above.
 [[nodiscard]] EntryChoice located(EntryChoice choice, const std::vector<Option>& options,
                                   const std::string& beside);
 

@@ -95,6 +95,20 @@ void EvaluatedModel::expect_openable() {
   expect_framework(model_.manifest, word());
 }
 
+template <class E>
+std::vector<EntryChoice> EvaluatedModel::with_files(std::vector<EntryChoice> steps,
+                                                    const Registry<E>& registry) {
+  const auto options_of = [&](const std::string& step) { return registry.at(step).options(); };
+  steps =
+      with_model_texts(std::move(steps), options_of,
+                       {.metadata = [&] { return open_model(assets().network).model().metadata; },
+                        .files = [&] { return assets().files; }});
+  for (EntryChoice& step : steps) {
+    step = located(step, options_of(step.name), model_.manifest.beside);
+  }
+  return steps;
+}
+
 ModelPipeline& EvaluatedModel::pipeline() {
   if (pipeline_) return *pipeline_;
   ModelCall call = call_of(model_.manifest);
@@ -105,19 +119,11 @@ ModelPipeline& EvaluatedModel::pipeline() {
                                                            .field = input.field,
                                                            .steps = input.steps,
                                                            .rank = input.shape.size()});
-    for (EntryChoice& step : one.steps) {
-      step = located(step, sample_steps().at(step.name).options(), model_.manifest.beside);
-    }
+    one.steps = with_files(std::move(one.steps), sample_steps());
   }
   auto samples = open_samples(dataset_.manifest, evaluation_.manifest.split, interrupt_);
-  auto answer =
-      with_model_texts(model_.manifest.answer,
-                       {.metadata = [&] { return open_model(assets().network).model().metadata; },
-                        .files = [&] { return assets().files; }});
-  for (EntryChoice& step : answer) {
-    step = located(step, answer_steps().at(step.name).options(), model_.manifest.beside);
-  }
-  pipeline_ = std::make_unique<ModelPipeline>(std::move(samples), std::move(inputs), answer,
+  pipeline_ = std::make_unique<ModelPipeline>(std::move(samples), std::move(inputs),
+                                              with_files(model_.manifest.answer, answer_steps()),
                                               dataset_.manifest.labels, std::move(call));
   return *pipeline_;
 }

@@ -48,6 +48,10 @@ class EvaluatedModel {
  private:
   /// Checks that precede every opening.
   void expect_openable();
+  /// The steps with the model's texts and files in their settings.
+  template <class E>
+  [[nodiscard]] std::vector<EntryChoice> with_files(std::vector<EntryChoice> steps,
+                                                    const Registry<E>& registry);
   /// A sample as the pipeline prepares it, so often: it has the sizes that the network leaves open.
   [[nodiscard]] ValueMap warm_up_inputs(std::int64_t batch);
 

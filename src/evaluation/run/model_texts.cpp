@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
+#include "core/entries/path_option.hpp"
 #include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "evaluation/manifest/asset_text.hpp"
 
@@ -39,14 +42,25 @@ class FoundTexts {
 
 }  // namespace
 
-std::vector<EntryChoice> with_model_texts(std::vector<EntryChoice> steps, const ModelTexts& texts) {
+std::vector<EntryChoice> with_model_texts(
+    std::vector<EntryChoice> steps,
+    const std::function<std::vector<Option>(const std::string&)>& options_of,
+    const ModelTexts& texts) {
   constexpr std::string_view kNetwork = "network:";
   FoundTexts metadata("metadata of the network", texts.metadata);
   FoundTexts files("file of the model", texts.files);
   for (EntryChoice& step : steps) {
+    const std::vector<Option> options = options_of(step.name);
     for (const auto& [name, value] : std::map(step.settings.values())) {
+      const bool is_file = std::ranges::any_of(options, [&name = name](const Option& option) {
+        return option.name == name && is_path(option);
+      });
       if (const std::string asset = asset_named(value); !asset.empty()) {
-        step.settings.set(name, read_file(files.at(asset, name, step.name)));
+        const std::string& path = files.at(asset, name, step.name);
+        step.settings.set(name, is_file ? path : read_file(path));
+      } else if (value.starts_with(kNetwork) && is_file) {
+        throw ValueError(fmt::format("step {}: {}: '{}' is text, expected a file: asset:NAME",
+                                     step.name, name, printable(value)));
       } else if (value.starts_with(kNetwork)) {
         step.settings.set(name, metadata.at(value.substr(kNetwork.size()), name, step.name));
       }

@@ -10,7 +10,7 @@
 
 namespace d5::detail {
 
-/// Texts that a model brings: alphabets and words of classes.
+/// Texts and files that a model brings: alphabets, words of classes, tokenizers.
 struct ModelTexts {
   /// Reads the network's metadata. Called if a setting asks for it.
   std::function<std::map<std::string, std::string>()> metadata;
@@ -19,8 +19,11 @@ struct ModelTexts {
 };
 
 /// The steps with each setting "network:KEY" replaced by that text of the network's metadata, and
-/// each "asset:NAME" by the content of that file. Throws: NotFound, with the known keys or names.
-[[nodiscard]] std::vector<EntryChoice> with_model_texts(std::vector<EntryChoice> steps,
-                                                        const ModelTexts& texts);
+/// each "asset:NAME" by the content of that file; by its path, if the option is one.
+/// Throws: NotFound, with the known keys or names; ValueError for a path from metadata.
+[[nodiscard]] std::vector<EntryChoice> with_model_texts(
+    std::vector<EntryChoice> steps,
+    const std::function<std::vector<Option>(const std::string&)>& options_of,
+    const ModelTexts& texts);
 
 }  // namespace d5::detail

@@ -74,8 +74,9 @@ struct ModelManifest : ManifestIdentity {
   std::vector<ModelOutput> outputs = {};
   /// Inputs of the next call, by the output that gives them; zeros at the start of each sample.
   std::map<std::string, std::string> state = {};
-  /// Steps from `answer_steps()`, which turn outputs into an answer. A setting "asset:NAME" is the
-  /// text of that asset, "network:KEY" that of the network's metadata.
+  /// Steps from `answer_steps()`, which turn outputs into an answer. A setting "asset:NAME" of a
+  /// step is that asset: its path, if the option is one, or else its text. "network:KEY" is that
+  /// text of the network's metadata. The inputs' steps have the same settings.
   std::vector<EntryChoice> answer = {};
   std::vector<AccuracyClaim> accuracy = {};
 
@@ -84,8 +85,9 @@ struct ModelManifest : ManifestIdentity {
  private:
   void expect_state(const std::string& output, const std::string& input,
                     ManifestFields& fields) const;
-  /// Settings of the answer's steps ask for the texts of assets that are there.
-  void expect_texts(ManifestFields& fields) const;
+  /// Settings of steps ask for assets that are there.
+  void expect_assets(const std::vector<EntryChoice>& steps, const std::string& where,
+                     ManifestFields& fields) const;
 };
 
 }  // namespace d5

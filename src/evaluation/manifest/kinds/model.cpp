@@ -109,17 +109,18 @@ void ModelManifest::expect_state(const std::string& output, const std::string& i
   }
 }
 
-void ModelManifest::expect_texts(ManifestFields& fields) const {
+void ModelManifest::expect_assets(const std::vector<EntryChoice>& steps, const std::string& where,
+                                  ManifestFields& fields) const {
   std::vector<std::string> names;
   for (const ManifestAsset& asset : assets) names.push_back(asset.name);
-  for (const EntryChoice& step : answer) {
+  for (const EntryChoice& step : steps) {
     for (const auto& [setting, value] : step.settings.values()) {
       const std::string asset = detail::asset_named(value);
       if (asset.empty() || std::ranges::find(names, asset) != names.end()) continue;
       try {
         throw_unknown_name(fmt::format("step {}: {}: asset", step.name, setting), asset, names);
       } catch (const NotFound& error) {
-        fields.expect(fmt::format("answer: {}", error.what()));
+        fields.expect(fmt::format("{}: {}", where, error.what()));
       }
     }
   }
@@ -142,7 +143,8 @@ void ModelManifest::declare(ManifestFields& fields) {
   fields.add("answer", answer,
              "postprocessing steps from the outputs of one sample to an answer, in order",
              answer_steps(), step_rule());
-  expect_texts(fields);
+  for (const ModelInput& input : inputs) expect_assets(input.steps, "inputs", fields);
+  expect_assets(answer, "answer", fields);
   fields.add("accuracy", accuracy, "claimed accuracies, with their sources");
 }
 
