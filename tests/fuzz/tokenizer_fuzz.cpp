@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "d5/core/errors/error.hpp"
-#include "level2_training/data/tokenizer/bpe_tokenizer.hpp"
-#include "level2_training/tokenizer/toy_tokenizer.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/json_damage.hpp"
 #include "fuzz/mutation.hpp"
+#include "level2_training/data/tokenizer/bpe_tokenizer.hpp"
+#include "level2_training/tokenizer/toy_tokenizer.hpp"
 
 namespace d5::fuzz {
 namespace {

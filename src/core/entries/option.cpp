@@ -11,6 +11,7 @@
 #include <ranges>
 #include <utility>
 
+#include "core/entries/unknown_name.hpp"
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/entries/unknown_option.hpp"
@@ -304,11 +305,7 @@ void OptionList::expect_all_known() const {
     if (is_known(name)) continue;
     std::vector<std::string> known;
     for (const auto& option : options_) known.push_back(option.name);
-    try {
-      throw_unknown_name(settings_.place_of(name) + ": option", name, known);
-    } catch (const NotFound& unknown) {
-      throw UnknownOption(unknown.what());
-    }
+    throw UnknownOption(detail::unknown_name(settings_.place_of(name) + ": option", name, known));
   }
 }
 

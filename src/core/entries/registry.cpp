@@ -9,6 +9,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "core/entries/unknown_name.hpp"
+
 namespace d5 {
 namespace {
 
@@ -123,9 +125,9 @@ bool mentions(std::string_view summary, std::string_view name) {
   }
 }
 
-void throw_unknown_name(std::string_view kind, std::string_view name,
-                        const std::vector<std::string>& known,
-                        const std::vector<std::string>& meant) {
+std::string detail::unknown_name(std::string_view kind, std::string_view name,
+                                 const std::vector<std::string>& known,
+                                 const std::vector<std::string>& meant) {
   constexpr std::size_t kMostMeant = 3;  // more entries have a common word in their summaries
   const bool is_meant = !meant.empty() && meant.size() <= kMostMeant;
   const auto near = printable_names(is_meant ? meant : nearest_names(name, known));
@@ -137,7 +139,13 @@ void throw_unknown_name(std::string_view kind, std::string_view name,
   } else {
     hint += fmt::format("{} are known", known.size());
   }
-  throw NotFound(fmt::format("{} '{}' is unknown; {}", kind, printable(name), hint));
+  return fmt::format("{} '{}' is unknown; {}", kind, printable(name), hint);
+}
+
+void throw_unknown_name(std::string_view kind, std::string_view name,
+                        const std::vector<std::string>& known,
+                        const std::vector<std::string>& meant) {
+  throw NotFound(detail::unknown_name(kind, name, known, meant));
 }
 
 void throw_duplicate_name(std::string_view kind, std::string_view name) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "core/entries/unknown_name.hpp"
 #include "d5/core/entries/framework.hpp"
 #include "d5/core/entries/option.hpp"
 #include "d5/core/entries/registry.hpp"
@@ -122,12 +123,9 @@ void check_name(const CaseLine& one) {
         near.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(near, " or ")),
         option_word("load", "FILE")));
   }
-  try {
-    throw_unknown_name(one.node.inputs.empty() ? "operator or file of cases" : "operator", name,
-                       known);
-  } catch (const NotFound& error) {
-    throw NotFound(fmt::format("{}; 'd5 list operators' lists them", error.what()));
-  }
+  const char* kind = one.node.inputs.empty() ? "operator or file of cases" : "operator";
+  throw NotFound(
+      fmt::format("{}; 'd5 list operators' lists them", detail::unknown_name(kind, name, known)));
 }
 
 void check_line(const CaseLine& one) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/entries/unknown_name.hpp"
 #include "core/parsing/yaml_tree.hpp"
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
@@ -57,11 +58,8 @@ constexpr std::array kFigures = {
 
 [[noreturn]] void fail_unknown(const std::string& file, int line, const char* what,
                                const std::string& name, const std::vector<std::string>& known) {
-  try {
-    throw_unknown_name(fmt::format("{}:{}: {}", printable(file), line, what), name, known);
-  } catch (const NotFound& error) {
-    throw FormatError(error.what());
-  }
+  throw FormatError(
+      detail::unknown_name(fmt::format("{}:{}: {}", printable(file), line, what), name, known));
 }
 
 const std::string& scalar(const std::string& file, const std::string& key, const YamlNode& node) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/entries/unknown_name.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/tensor/dtype.hpp"
 #include "d5/evaluation/accuracy/accuracy_measure.hpp"
@@ -117,11 +118,8 @@ void ModelManifest::expect_assets(const std::vector<EntryChoice>& steps, const s
     for (const auto& [setting, value] : step.settings.values()) {
       const std::string asset = detail::asset_named(value);
       if (asset.empty() || std::ranges::find(names, asset) != names.end()) continue;
-      try {
-        throw_unknown_name(fmt::format("step {}: {}: asset", step.name, setting), asset, names);
-      } catch (const NotFound& error) {
-        fields.expect(fmt::format("{}: {}", where, error.what()));
-      }
+      const std::string kind = fmt::format("{}: step {}: {}: asset", where, step.name, setting);
+      fields.expect(detail::unknown_name(kind, asset, names));
     }
   }
 }
