@@ -22,6 +22,7 @@
 #include "d5/level1_network/picture/network_tables.hpp"
 #include "d5/level1_network/plan/planned_memory.hpp"
 #include "d5/level1_network/plan/planned_steps.hpp"
+#include "d5/level1_network/plan/planned_updates.hpp"
 #include "d5/level1_network/plan/planning_report.hpp"
 #include "d5/level1_network/profile/network_bench.hpp"
 #include "d5/level1_network/profile/network_profile.hpp"

@@ -10,6 +10,7 @@
 #include "d5/level1_network/mixture/framework_selection.hpp"
 #include "d5/level1_network/plan/planned_memory.hpp"
 #include "d5/level1_network/plan/planned_steps.hpp"
+#include "d5/level1_network/plan/planned_updates.hpp"
 #include "level1_network/auto/auto_executor.hpp"
 
 namespace d5 {
@@ -28,6 +29,18 @@ std::unique_ptr<GraphExecutor> make_executor(Network network, ExecutorOptions op
     return std::make_unique<AutoExecutor>(std::move(network), std::move(options));
   }
   return std::make_unique<PlanExecutor>(std::move(network), std::move(options));
+}
+
+std::unique_ptr<GraphExecutor> make_executor(Network network, ExecutorOptions options,
+                                             UpdatePlace updates) {
+  if (AutoExecutor::has_rivals(options)) {
+    throw Unsupported(
+        "make_executor: plans of framework 'auto' copy updates; name frameworks to choose their "
+        "place");
+  }
+  auto executor = std::make_unique<PlanExecutor>(std::move(network), std::move(options));
+  executor->set_update_place(updates);
+  return executor;
 }
 
 PlannedMemory planned_memory(const GraphExecutor& executor) {
@@ -50,6 +63,11 @@ FrameworkSelection framework_selection(const GraphExecutor& executor) {
   if (standing && standing->selection()) return *standing->selection();
   const Plan* plan = current_plan(executor);
   return plan && plan->selection ? *plan->selection : FrameworkSelection{};
+}
+
+std::vector<PlannedUpdate> planned_updates(const GraphExecutor& executor) {
+  const Plan* plan = current_plan(executor);
+  return plan ? plan->planned_updates : std::vector<PlannedUpdate>{};
 }
 
 std::vector<StepInfo> planned_steps(const GraphExecutor& executor) {

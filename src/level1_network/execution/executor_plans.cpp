@@ -92,6 +92,8 @@ CompileRequest PlanExecutor::request_for(const Runnable& runnable, const ValueMa
   CompileRequest request{.graph = runnable.graph, .updates = runnable.updates};
   request.device = options_.device;
   request.outputs = options_.outputs;
+  // A plan chosen by measurement runs in trials, which leave constants as they are.
+  request.updates_in_place = update_place_ == UpdatePlace::constant && !has_candidates(state_);
   for (const auto& [name, value] : inputs) request.fed.emplace_back(name, value.desc());
   for (const auto& [name, tensor] : runnable.graph->initializers) {
     if (network_.is_parameter(name)) request.variables.insert(name);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "d5/core/errors/error.hpp"
+#include "level1_network/plan/memory_overlap.hpp"
 
 namespace d5 {
 namespace {
@@ -23,6 +24,38 @@ class Observed {
  private:
   RunState& state_;
 };
+
+/// Copies the constants that a plan updates in place, and restores them unless it is released: a
+/// run that an observer ended carries out no update.
+class KeptConstants {
+ public:
+  explicit KeptConstants(Plan& plan) : plan_(plan) {
+    for (const Plan::Update& update : plan.in_place) copies_.push_back(update.constant.copy());
+  }
+  ~KeptConstants() {
+    for (std::size_t i = 0; i < copies_.size(); ++i) {
+      plan_.in_place[i].constant.copy_from(copies_[i]);
+    }
+  }
+  KeptConstants(const KeptConstants&) = delete;
+  KeptConstants& operator=(const KeptConstants&) = delete;
+  void release() { copies_.clear(); }
+
+ private:
+  Plan& plan_;
+  std::vector<Tensor> copies_;
+};
+
+/// The input, or a copy of it if the run would change its memory: a tensor fetched from the
+/// network.
+Value apart(const Plan& plan, const Value& input) {
+  if (!input.is_tensor()) return input;
+  const Tensor& tensor = input.tensor();
+  for (const Plan::Update& update : plan.in_place) {
+    if (overlap(tensor, update.constant)) return tensor.copy();
+  }
+  return input;
+}
 
 }  // namespace
 
@@ -90,17 +123,19 @@ const ValueMap& PlanExecutor::run(Plan& plan, Pass pass) {
     return finish(plan);
   }
   const Observed observed(state_, observers_);
+  KeptConstants kept(plan);
   for (auto* observer : observers_) observer->before_run(pass);
   const std::size_t done = plan.run_forward(network_.value_changes(), {observers_, end_wanted_});
   ended_early_ = done < plan.forward.size() || (goes_back && !run_backward(plan));
   for (auto* observer : observers_) observer->after_run(pass);
   if (ended_early_) return outputs_left_ = plan.finish_early(done);
+  kept.release();
   return finish(plan);
 }
 
 const ValueMap& PlanExecutor::finish(Plan& plan) {
   plan.finish();
-  if (!plan.updates.empty()) network_.values_changed();
+  if (!plan.planned_updates.empty()) network_.values_changed();
   return plan.outputs;
 }
 
@@ -129,7 +164,7 @@ void PlanExecutor::go_back(Plan& plan, std::uint32_t run) {
 void PlanExecutor::begin(Plan& plan, const ValueMap& inputs) {
   auto fed = inputs.begin();
   current_ = &plan;
-  for (auto& input : plan.inputs) *input.value = (fed++)->second;
+  for (auto& input : plan.inputs) *input.value = apart(plan, (fed++)->second);
   ++state_.run;
   state_.nested_runs = 0;
   const auto host = plan.arenas.find(Device{});

@@ -30,6 +30,9 @@ class PlanExecutor final : public GraphExecutor {
                                          const std::vector<std::string>& outputs) override;
   const Tensor& gradient(std::string_view name) const override { return gradient_of(last_, name); }
 
+  /// From the next plan on.
+  void set_update_place(UpdatePlace place) { update_place_ = place; }
+
   void set_loss_factor(double factor) override { state_.loss_factor = factor; }
   void end_run() override { end_wanted_ = true; }
   bool ended_early() const override { return ended_early_; }
@@ -104,6 +107,7 @@ class PlanExecutor final : public GraphExecutor {
   ValueMap outputs_left_;                          ///< outputs of a run that ended early
   std::vector<Parameter> no_parameters_;
   NetworkMode mode_ = NetworkMode::as_written;
+  UpdatePlace update_place_ = UpdatePlace::constant;
   bool switches_ = false;                      ///< it was set to another mode, and may be again
   std::map<NetworkMode, Runnable> runnables_;  ///< for the current revision
   std::uint64_t revision_ = ~std::uint64_t{0};

@@ -9,6 +9,7 @@
 #include "level1_network/plan/memory/recomputation.hpp"
 #include "level1_network/plan/resolve.hpp"
 #include "level1_network/plan/transfers.hpp"
+#include "level1_network/plan/updates_in_place.hpp"
 
 namespace d5 {
 namespace {
@@ -18,6 +19,7 @@ void lay_out(Draft& draft) {
   if (draft.goes_back()) find_gradient_paths(draft);
   select_kernels(draft);
   add_transfers(draft);
+  find_updates_in_place(draft);
   choose_recomputation(draft);
   plan_lifetimes(draft);
   assign_places(draft);

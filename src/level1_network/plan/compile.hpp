@@ -23,6 +23,7 @@ struct CompileRequest {
                                                               ///< run
   std::set<std::string, std::less<>> variables = {};  ///< initializers whose values may change
   std::map<std::string, std::string> updates = {};    ///< constants to take over results
+  bool updates_in_place = false;  ///< results may be written in the constants' memory
   Mode mode = Mode::inference;
   std::string loss = {};             ///< output to backpropagate from; its gradient is one
   std::set<std::string> seeds = {};  ///< instead: outputs whose gradients are given in each run

@@ -32,6 +32,7 @@ struct Draft {
     Origin origin = Origin::planned;
     Value* value = nullptr;  ///< in the plan
     std::size_t block = kNoBlock;
+    const Slot* memory_of = nullptr;  ///< the constant that it updates in place
 
     // Backpropagation.
     bool wants_gradient = false;  ///< is or depends on a tensor whose gradient is needed
@@ -120,6 +121,8 @@ struct Draft {
   std::deque<Slot> again_slots;                       ///< outputs of the recomputed steps
   std::map<std::string, Slot*, std::less<>> answers;  ///< slots of the network's outputs
   std::map<std::string, Slot*, std::less<>> updates;  ///< new value of each updated constant
+  std::map<std::string, std::string, std::less<>>
+      not_in_place;  ///< `PlannedUpdate::reason` of each
   std::vector<MemoryBlock> blocks;
   std::vector<Device> block_devices;  ///< device of each block
   std::map<Device, std::size_t> arena_bytes;

@@ -84,7 +84,13 @@ void link_outputs(Draft& draft) {
     }
   }
   for (const auto& [constant, output] : draft.updates) {
-    draft.plan->updates.push_back({draft.at(constant).value->tensor(), output->value});
+    Plan::Update update{draft.at(constant).value->tensor(), output->value};
+    (output->memory_of ? draft.plan->in_place : draft.plan->updates).push_back(std::move(update));
+    draft.plan->planned_updates.push_back(
+        {.constant = constant,
+         .output = draft.request.updates.at(constant),
+         .copied_bytes = output->memory_of ? 0 : draft.at(constant).desc.tensor.bytes(),
+         .reason = draft.not_in_place.at(constant)});
   }
 }
 

@@ -12,6 +12,7 @@
 #include "d5/level0_ops/operator/operator.hpp"
 #include "d5/level1_network/graph/execution_event.hpp"
 #include "d5/level1_network/plan/planned_memory.hpp"
+#include "d5/level1_network/plan/planned_updates.hpp"
 #include "level1_network/plan/gradients/gradient_sum.hpp"
 #include "level1_network/plan/run_state.hpp"
 #include "level1_network/plan/transfer_kernel.hpp"
@@ -79,7 +80,9 @@ struct Plan {
   /// One per forward step, then one per backward step, in execution order.
   std::vector<StepInfo> infos;
   std::vector<StepInfo> kept_infos;
-  std::vector<Update> updates;
+  std::vector<Update> updates;   ///< carried out at the end of a run
+  std::vector<Update> in_place;  ///< carried out by the steps
+  std::vector<PlannedUpdate> planned_updates;
   ValueMap outputs;
   std::vector<Output> changing_outputs;  ///< outputs whose memory differs from run to run
   std::map<std::string, const Value*> output_sources;  ///< all, in `values`

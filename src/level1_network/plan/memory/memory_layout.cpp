@@ -117,7 +117,8 @@ void keep_until(Draft& draft, std::size_t block, std::size_t time) {
 
 void plan_lifetime(Draft& draft, Draft::Step& step, std::size_t now) {
   for (Slot* slot : step.outputs) {
-    if (slot && !step.dynamic) slot->block = request_block(draft, slot->desc.tensor, now);
+    if (!slot || step.dynamic || slot->memory_of) continue;
+    slot->block = request_block(draft, slot->desc.tensor, now);
   }
   for (const auto* read : {&step.inputs, &step.captured}) {
     for (const Slot* slot : *read) {
@@ -195,6 +196,10 @@ void allocate_memory(Draft& draft) {
   for (auto* slots : {&draft.slots, &draft.again_slots}) {
     for (Slot& slot : *slots) {
       if (slot.origin != Draft::Origin::planned) continue;
+      if (slot.memory_of) {
+        *slot.value = slot.memory_of->value->tensor();
+        continue;
+      }
       *slot.value = slot.block == Draft::kNoBlock ? Tensor::empty(slot.desc.tensor)
                                                   : tensor_at(draft, slot.block, slot.desc.tensor);
     }
