@@ -60,8 +60,31 @@ def batch_norm(attributes, x, scale, shift, mean, variance):
     return F.batch_norm(x, mean.detach(), variance.detach(), scale, shift, False, 0.0, epsilon)
 
 
-def gemm(attributes, a, b, c):
+def gemm(attributes, a, b, c=0):
     return a @ (b.T if attributes.get("transB") else b) + c
+
+
+def attention(attributes, q, k, v, mask, past_key, past_value, lengths):
+    """Queries are the last of the keys that are filled, text by text."""
+    q, k, v = (x.reshape(*x.shape[:2], attributes[heads], -1).transpose(1, 2) for x, heads in
+               ((q, "q_num_heads"), (k, "kv_num_heads"), (v, "kv_num_heads")))
+    positions = lengths[:, None] - q.shape[2] + torch.arange(q.shape[2])
+    visible = torch.arange(k.shape[2]) <= positions[:, None, :, None]
+    y = F.scaled_dot_product_attention(q, k, v, attn_mask=visible, enable_gqa=True)
+    return y.transpose(1, 2).flatten(2)
+
+
+def rotary_embedding(attributes, x, cosine, sine, positions):
+    pairs = x.reshape(*x.shape[:2], attributes["num_heads"], 2, -1)
+    angle = torch.complex(cosine, sine)[positions][:, :, None]
+    y = torch.complex(pairs[..., 0, :], pairs[..., 1, :]) * angle
+    return torch.cat((y.real, y.imag), -1).flatten(2)
+
+
+def tensor_scatter(attributes, cache, rows, starts):
+    assert attributes["axis"] == 1
+    return torch.stack([torch.cat((old[:start], new, old[start + len(new):]))
+                        for old, new, start in zip(cache, rows, starts.tolist())])
 
 
 def lstm(attributes, x, w, r, b):
@@ -96,6 +119,7 @@ def slice_(_, x, *ranges):
 
 OPERATORS = {
     "Add": lambda _, a, b: a + b,
+    "Attention": attention,
     "AveragePool": lambda attributes, x: F.avg_pool2d(x, **window(attributes)),
     "BatchNormalization": batch_norm,
     "Concat": lambda attributes, *parts: torch.cat(parts, attributes["axis"]),
@@ -103,6 +127,7 @@ OPERATORS = {
     "Dropout": lambda _, x, *rest: x,
     "Flatten": lambda _, x: x.flatten(1),
     "Gather": lambda _, table, rows: table[rows],
+    "GatherND": lambda _, x, places: torch.stack([a[i[:, 0]] for a, i in zip(x, places)]),
     "Gemm": gemm,
     "GlobalAveragePool": lambda _, x: x.mean((2, 3), keepdim=True),
     "LSTM": lstm,
@@ -111,13 +136,21 @@ OPERATORS = {
     "MaxPool": lambda attributes, x: F.max_pool2d(x, **window(attributes)),
     "Mul": lambda _, a, b: a * b,
     "Pad": pad,
+    "RMSNormalization": lambda attributes, x, scale:
+        F.rms_norm(x, x.shape[-1:], scale, attributes["epsilon"]),
+    "Range": lambda _, start, limit, step: torch.arange(start, limit, step),
     "Relu": lambda _, x: x.relu(),
     "Reshape": reshape,
+    "RotaryEmbedding": rotary_embedding,
+    "Shape": lambda attributes, x: torch.tensor(x.shape[attributes["start"]:]),
+    "Sigmoid": lambda _, x: x.sigmoid(),
     "Slice": slice_,
     "Softmax": lambda attributes, x: x.softmax(attributes["axis"]),
     "SoftmaxCrossEntropyLoss": lambda _, x, label: F.cross_entropy(x, label),
     "Squeeze": lambda _, x, axes: x.squeeze(axes.tolist()),
+    "TensorScatter": tensor_scatter,
     "Transpose": lambda attributes, x: x.permute(attributes["perm"]),
+    "Unsqueeze": lambda _, x, axes: x.unsqueeze(axes.item()),
 }
 
 

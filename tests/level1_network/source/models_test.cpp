@@ -60,6 +60,14 @@ constexpr std::int64_t lstm(std::int64_t layers, std::int64_t width, std::int64_
   return vocabulary * width + layers * 4 * width * (2 * width + 2) + (width + 1) * vocabulary;
 }
 
+/// Four projections, the three of SwiGLU and two normalizations a layer; one normalization at the
+/// end, and an embedding that predicts, too.
+constexpr std::int64_t decoder(std::int64_t layers, std::int64_t width, std::int64_t kv_width,
+                               std::int64_t hidden, std::int64_t vocabulary) {
+  const std::int64_t layer = 2 * width * (width + kv_width) + 3 * width * hidden + 2 * width;
+  return vocabulary * width + layers * layer + width;
+}
+
 }  // namespace
 
 TEST_CASE("networks have as many parameters as their papers and torchvision say") {
@@ -95,6 +103,9 @@ TEST_CASE("networks have as many parameters as their layers add up to") {
   CHECK(weights("wide-resnet") == wide_resnet(4, 10));
   CHECK(weights("wide-resnet", {{"depth", 16}, {"width", 4}}) == wide_resnet(2, 4));
   CHECK(weights("transformer-encoder") == transformer(6, 512, 2048, 37'000));
+  CHECK(weights("decoder") == decoder(4, 256, 128, 688, 4096));
+  CHECK(weights("decoder", {{"layers", 1}, {"tied", false}}) ==
+        decoder(1, 256, 128, 688, 4096) + 4096 * 256);
   CHECK(weights("lstm-language-model") == lstm(2, 650, 10'000));
   CHECK(weights("lstm-language-model", {{"layers", 1}, {"width", 20}, {"vocabulary", 30}}) ==
         lstm(1, 20, 30));
@@ -106,6 +117,7 @@ TEST_CASE("the sums that parameters are held against are the published sizes") {
   CHECK(cifar_resnet(7) == Approx(0.66e6).margin(0.005e6));
   CHECK(cifar_resnet(9) == Approx(0.85e6).margin(0.005e6));
   CHECK(cifar_resnet(18) == Approx(1.7e6).margin(0.05e6));
+  CHECK(decoder(30, 576, 192, 1536, 49152) == 134'515'008);  // SmolLM2-135M
   CHECK(wide_resnet(4, 10) == Approx(36.5e6).margin(0.05e6));
   CHECK(wide_resnet(2, 8) == Approx(11.0e6).margin(0.05e6));
   CHECK(lstm(2, 650, 10'000) == Approx(20e6).margin(0.5e6));

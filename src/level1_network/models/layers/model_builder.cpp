@@ -20,6 +20,12 @@ ModelBuilder::ModelBuilder(std::string name, const ModelOptions& options,
                            Initialization initialization)
     : network_(std::move(name)), options_(options), initialization_(std::move(initialization)) {}
 
+void ModelBuilder::set_opset(int version) {
+  onnx::Model model = network_.model();
+  model.opset_imports[""] = version;
+  network_.rewrite(std::move(model));
+}
+
 void ModelBuilder::input(const std::string& name, std::vector<onnx::Dim> dims, DType dtype) {
   network_.add_input(name, dtype, std::move(dims));
   current_ = name;
@@ -41,6 +47,10 @@ void ModelBuilder::parameter(const std::string& name, const Shape& shape, Fans f
 
 void ModelBuilder::constant(const std::string& name, Tensor value) {
   network_.add_constant(name, std::move(value));
+}
+
+void ModelBuilder::update(const std::string& constant, const std::string& tensor) {
+  network_.add_update(constant, tensor);
 }
 
 void ModelBuilder::conv(const std::string& name, const Convolution& shape) {

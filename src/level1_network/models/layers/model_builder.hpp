@@ -25,6 +25,9 @@ class ModelBuilder {
  public:
   ModelBuilder(std::string name, const ModelOptions& options, Initialization initialization = {});
 
+  /// Sets the opset of all nodes. Call it before the first.
+  void set_opset(int version);
+
   void input(const std::string& name, std::vector<onnx::Dim> dims, DType dtype = DType::float32);
 
   struct Convolution {
@@ -64,6 +67,8 @@ class ModelBuilder {
   void parameter(const std::string& name, const Shape& shape, Fans fans,
                  const InitialWeights& draw);
   void constant(const std::string& name, Tensor value);
+  /// Makes runs overwrite the constant with the tensor (`Network::add_update`).
+  void update(const std::string& constant, const std::string& tensor);
 
   /// The tensor that the next layer reads.
   [[nodiscard]] const std::string& current() const { return current_; }
