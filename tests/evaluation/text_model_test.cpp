@@ -131,8 +131,11 @@ TEST_CASE("an input's step that asks for no file of the model is a fault of the 
   REQUIRE(faults.size() == 1);
   CHECK_THAT(faults[0].what, Catch::Contains("asset 'tokeniser.json' is unknown") &&
                                  Catch::Contains("did you mean tokenizer.json?"));
-  toy.write_model("'asset:tokenizer.json', length: 16}", "'network:words', length: 16}");
-  CHECK_THROWS_WITH(toy.accuracy(), Catch::Contains("expected a file: asset:NAME"));
+  toy.write_model("'asset:tokenizer.json', length: 16}", "'asset:tokenizer.json', lenght: 16}");
+  const auto misspelt = lint_manifest(read_file(toy / "toy.yaml"), toy / "toy.yaml");
+  REQUIRE(misspelt.size() == 1);
+  CHECK_THAT(misspelt[0].what, Catch::Contains("step tokenize: option 'lenght' is unknown") &&
+                                   Catch::Contains("did you mean length?"));
 }
 
 }  // namespace

@@ -12,8 +12,11 @@
 #include <regex>
 #include <set>
 
+#include "core/entries/path_option.hpp"
+#include "core/entries/unknown_name.hpp"
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
+#include "evaluation/manifest/asset_text.hpp"
 #include "evaluation/manifest/manifest_paths.hpp"
 
 namespace d5::detail {
@@ -80,6 +83,24 @@ const std::string* local_setting(const Settings& settings) {
     if (last == "file" || last == "folder" || text.find('/') != std::string::npos) return &name;
   }
   return nullptr;
+}
+
+bool asks_for_file(const EntryChoice& choice, const std::vector<Option>& options) {
+  return std::ranges::any_of(options, [&](const Option& option) {
+    return is_path(option) && !asset_named(choice.settings.text(option.name, "")).empty();
+  });
+}
+
+/// The fault of a setting that is no option; empty, if all are. `who` begins it.
+std::string unknown_setting(const std::string& who, const EntryChoice& choice,
+                            const std::vector<Option>& options) {
+  std::vector<std::string> known;
+  for (const Option& option : options) known.push_back(option.name);
+  for (const auto& [name, value] : choice.settings.values()) {
+    if (std::ranges::find(known, name.substr(0, name.find('.'))) != known.end()) continue;
+    return unknown_name(who + ": option", name, known);
+  }
+  return {};
 }
 
 }  // namespace
@@ -253,11 +274,16 @@ EntryChoice ManifestReader::entry_of(const YamlNode& node, const std::string& ki
   return choice;
 }
 
-/// The fault of an entry as it will be made: with its paths where they lead.
+/// The fault of an entry as it will be made: with its paths where they lead. One that reads a file
+/// of the model is made when the model is there.
 std::string ManifestReader::fault_of(const EntryChoice& choice, const EntryKind& kind) const {
   try {
-    return kind.fault_of(
-        kind.options_of ? located(choice, kind.options_of(choice.name), source_.beside) : choice);
+    if (!kind.options_of) return kind.fault_of(choice);
+    const std::vector<Option> options = kind.options_of(choice.name);
+    const EntryChoice there = located(choice, options, source_.beside);
+    return asks_for_file(there, options)
+               ? unknown_setting(kind.kind + " " + choice.name, there, options)
+               : kind.fault_of(there);
   } catch (const NotFound& error) {
     return error.what();
   }

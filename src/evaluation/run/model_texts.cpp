@@ -9,7 +9,6 @@
 
 #include "core/entries/path_option.hpp"
 #include "d5/core/entries/registry.hpp"
-#include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "evaluation/manifest/asset_text.hpp"
 
@@ -58,10 +57,7 @@ std::vector<EntryChoice> with_model_texts(
       if (const std::string asset = asset_named(value); !asset.empty()) {
         const std::string& path = files.at(asset, name, step.name);
         step.settings.set(name, is_file ? path : read_file(path));
-      } else if (value.starts_with(kNetwork) && is_file) {
-        throw ValueError(fmt::format("step {}: {}: '{}' is text, expected a file: asset:NAME",
-                                     step.name, name, printable(value)));
-      } else if (value.starts_with(kNetwork)) {
+      } else if (value.starts_with(kNetwork) && !is_file) {
         step.settings.set(name, metadata.at(value.substr(kNetwork.size()), name, step.name));
       }
     }

@@ -20,7 +20,7 @@ struct ModelTexts {
 
 /// The steps with each setting "network:KEY" replaced by that text of the network's metadata, and
 /// each "asset:NAME" by the content of that file; by its path, if the option is one.
-/// Throws: NotFound, with the known keys or names; ValueError for a path from metadata.
+/// Throws: NotFound, with the known keys or names.
 [[nodiscard]] std::vector<EntryChoice> with_model_texts(
     std::vector<EntryChoice> steps,
     const std::function<std::vector<Option>(const std::string&)>& options_of,

@@ -82,7 +82,7 @@ TEST_CASE("a cut text keeps the tokens around it") {
 
 TEST_CASE("a tokenizer that lacks its file, or that nobody knows, is refused") {
   CHECK_THROWS_WITH(ids_of("a", {}), Catch::Contains("tokenizer.json"));
-  CHECK_THROWS_WITH(ids_of("a", {{"tokenizer", "byte"}}), Catch::Contains("did you mean bytes?"));
+  CHECK_THROWS_WITH(ids_of("a", {{"tokenizer", "bites"}}), Catch::Contains("did you mean bytes?"));
   CHECK_THROWS_WITH(ids_of("a", with_bytes({{"file", "x.json"}})), Catch::Contains("file"));
 }
 
