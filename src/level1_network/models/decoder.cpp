@@ -17,7 +17,7 @@ namespace {
 using Integers = std::vector<std::int64_t>;
 
 constexpr int kOpset = 24;           // the first with TensorScatter
-constexpr float kDeviation = 0.02F;  // of initial weights, as in GPT-2 and Llama
+constexpr float kDeviation = 0.02F;  // as GPT-2 and Llama are initialised
 
 struct DecoderOptions : ModelOptions {
   std::int64_t layers = 4;

@@ -160,7 +160,7 @@ TEST_CASE("a plan without copies needs no memory for the new cache") {
   CHECK(bytes(UpdatePlace::constant) == 0);
 }
 
-TEST_CASE("a caller can have copies, and is told of them") {
+TEST_CASE("a caller can ask for copies, and sees them in the plan") {
   const auto executor = make_executor(cached(), {}, UpdatePlace::copied);
   (void)executor->inference(step_of(0, 0, 1));
   const PlannedUpdate update = only_update(*executor);
