@@ -30,7 +30,7 @@ struct GeneratedToken {
   std::size_t slot = 0;
   TokenId token = 0;
   std::optional<AnswerEnd> end = {};   ///< set for the last token of an answer
-  std::span<const float> scores = {};  ///< of every token; valid until the next step; may be empty
+  std::span<const float> scores = {};  ///< one a token, valid until the next step; may be empty
 };
 
 /// Continues several texts at once, a token a step each (continuous batching by slots): texts are

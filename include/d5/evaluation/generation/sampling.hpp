@@ -24,7 +24,7 @@ struct Sampling {
   std::int64_t top_k = 0;     ///< 0: all
   double top_p = 1;           ///< share of probability in (0, 1]
   double min_p = 0;           ///< share of the largest probability in [0, 1]
-  std::uint64_t seed = 0;     ///< of all draws
+  std::uint64_t seed = 0;     ///< seed of all draws
   std::uint32_t request = 0;  ///< number of the text among those of a seed
 
   void declare(OptionList& options);
