@@ -12,6 +12,7 @@
 #include "d5/level1_network/plan/planned_steps.hpp"
 #include "d5/level1_network/plan/planned_updates.hpp"
 #include "level1_network/auto/auto_executor.hpp"
+#include "level1_network/execution/compiled_network.hpp"
 
 namespace d5 {
 namespace {
@@ -66,8 +67,9 @@ FrameworkSelection framework_selection(const GraphExecutor& executor) {
 }
 
 std::vector<PlannedUpdate> planned_updates(const GraphExecutor& executor) {
-  const Plan* plan = current_plan(executor);
-  return plan ? plan->planned_updates : std::vector<PlannedUpdate>{};
+  if (const Plan* plan = current_plan(executor)) return plan->planned_updates;
+  const auto* updates = updates_of_model(executor_behind(executor));
+  return updates ? *updates : std::vector<PlannedUpdate>{};
 }
 
 std::vector<StepInfo> planned_steps(const GraphExecutor& executor) {

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/execution/compiled_network.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <list>
 
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/trace/trace.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/graph/whole_model.hpp"
+#include "level1_network/nodes/node_names.hpp"
+#include "level1_network/plan/memory_overlap.hpp"
 
 namespace d5 {
 namespace {
@@ -19,6 +24,41 @@ void expect_tensor(const onnx::Graph& graph, const std::string& name) {
   for (const auto& [constant, value] : graph.initializers) known.push_back(constant);
   for (const auto& node : graph.nodes) std::ranges::copy(node.outputs, std::back_inserter(known));
   if (std::ranges::find(known, name) == known.end()) throw_unknown_name("tensor", name, known);
+}
+
+bool is_scatter_of(const onnx::Node& node, const std::string& constant, const std::string& output) {
+  return node.domain.empty() && node.op_type == "TensorScatter" && !node.inputs.empty() &&
+         node.inputs.front() == constant && !node.outputs.empty() &&
+         node.outputs.front() == output && std::ranges::count(node.inputs, constant) == 1;
+}
+
+/// Why the whole model cannot update the constant in place; empty: it can.
+std::string obstacle(const Network& network, const WholeModel& whole, const std::string& constant,
+                     std::size_t place) {
+  const std::string& output = whole.model.graph.outputs[place].name;
+  bool scatters = false;
+  for (const onnx::Node& node : whole.model.graph.nodes) {
+    if (is_scatter_of(node, constant, output)) {
+      scatters = true;
+    } else if (const auto read = read_names(node); std::ranges::count(read, constant) > 0) {
+      return fmt::format("{} reads '{}', too", onnx::describe(node), printable(constant));
+    }
+  }
+  if (!scatters)
+    return fmt::format("'{}' is not the output of its TensorScatter", printable(output));
+  const bool is_answer = std::ranges::count(whole.outputs, constant) > 0;
+  if (place < whole.outputs.size() || is_answer) return "it is an output of the network";
+  const auto takes_over = [&](const auto& update) {
+    return update.first != constant &&
+           (update.second == place || whole.model.graph.outputs[update.second].name == constant);
+  };
+  if (std::ranges::any_of(whole.updates, takes_over)) return "another constant takes it over";
+  for (const auto& [name, tensor] : network.graph().initializers) {
+    if (name != constant && overlap(tensor, network.fetch(constant))) {
+      return fmt::format("its memory is that of '{}', too", printable(name));
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -60,13 +100,38 @@ CompiledNetwork::CompiledNetwork(Network& network, const Purpose& purpose, const
     add_result(k < whole.outputs.size() ? outputs_[outputs[k].name] : others_.emplace_back(),
                known);
   }
-  for (const auto& [constant, place] : whole.updates) {
-    updates_.emplace_back(network.fetch(constant), results_[place]);
-  }
   if (!target_.loss.empty()) ask_for_gradients(network, options);
   for (const auto& name : target_.gradients) expect_tensor(whole.model.graph, name);
   model_ = compile(whole.model, target_);
+  place_updates(network, whole);
   if (target_.profiled) Trace::at_stop([over = over_] { over->store(true); });
+}
+
+void CompiledNetwork::place_updates(const Network& network, const WholeModel& whole) {
+  for (const auto& [constant, place] : whole.updates) {
+    const Tensor& memory = network.fetch(constant);
+    Value& result = *results_[place];
+    std::string reason = "its framework copies updates";
+    if (!target_.loss.empty()) {
+      reason = "backward reads values of the constant before the run";
+    } else if (model_->scatters_in_place()) {
+      reason = obstacle(network, whole, constant, place);
+    }
+    if (reason.empty() && !(result.is_tensor() && result.tensor().desc() == memory.desc())) {
+      reason = "its new value has another type or shape";
+    }
+    const bool is_in_place = reason.empty();
+    planned_.push_back({.constant = constant,
+                        .output = whole.model.graph.outputs[place].name,
+                        .copied_bytes = is_in_place ? 0 : memory.bytes(),
+                        .reason = std::move(reason)});
+    if (is_in_place) {
+      result = memory;
+      in_place_.push_back(memory);
+    } else {
+      updates_.emplace_back(memory, &result);
+    }
+  }
 }
 
 void CompiledNetwork::add_result(Value& result, const ValueDesc& known) {
@@ -106,13 +171,23 @@ bool CompiledNetwork::serves(const Purpose& purpose, const ValueMap& inputs) con
 
 void CompiledNetwork::run(const ValueMap& inputs, Network& network) {
   auto place = inputs_.begin();
-  for (const auto& [name, value] : inputs) *place++ = &value;
+  std::list<Value> apart;  // copies of inputs that the run would change
+  for (const auto& [name, value] : inputs) {
+    const bool changes = value.is_tensor() && std::ranges::any_of(in_place_, [&](const Tensor& t) {
+                           return overlap(t, value.tensor());
+                         });
+    *place++ = changes ? &apart.emplace_back(value.tensor().copy()) : &value;
+  }
   for (Value* result : open_) *result = Value();
   model_->run(inputs_, results_);
-  if (updates_.empty()) return;
+  if (planned_.empty()) return;
   for (auto& [constant, value] : updates_) constant.copy_from(value->tensor());
   network.values_changed();
   values_ = network.value_changes();  // it reads the current values
+}
+
+void CompiledNetwork::follow(const CompiledNetwork& other, std::uint64_t before) {
+  if (mode_ == other.mode_ && values_ == before) values_ = other.values_;
 }
 
 const Tensor* CompiledNetwork::gradient(std::string_view name) const {

@@ -13,8 +13,11 @@
 
 #include "d5/level0_ops/operator/compiled_model.hpp"
 #include "d5/level1_network/graph/graph_executor.hpp"
+#include "d5/level1_network/plan/planned_updates.hpp"
 
 namespace d5 {
+
+struct WholeModel;
 
 /// A network compiled as a whole by a framework, with d5's memory for inputs and outputs.
 class CompiledNetwork {
@@ -41,12 +44,17 @@ class CompiledNetwork {
   }
   /// Runs on `inputs`, for which it was compiled, and carries out updates of `network`.
   void run(const ValueMap& inputs, Network& network);
+  /// Takes note that a run of `other` has changed the network's values from number `before`: what
+  /// it updated is an input here, too.
+  void follow(const CompiledNetwork& other, std::uint64_t before);
+  [[nodiscard]] const std::vector<PlannedUpdate>& planned_updates() const { return planned_; }
   /// Outputs of the last run.
   [[nodiscard]] const ValueMap& outputs() const { return outputs_; }
   /// Gradient of the loss; null if it was not asked for.
   [[nodiscard]] const Tensor* gradient(std::string_view name) const;
 
  private:
+  void place_updates(const Network& network, const WholeModel& whole);
   void add_result(Value& result, const ValueDesc& known);
   void ask_for_gradients(Network& network, const ExecutorOptions& options);
 
@@ -63,7 +71,13 @@ class CompiledNetwork {
   std::vector<Value*> results_;                     ///< all that the model gives, in order
   std::vector<Value*> open_;                        ///< those with sizes known only at run time
   std::vector<std::pair<Tensor, Value*>> updates_;  ///< constants, and what they take over
+  std::vector<Tensor> in_place_;                    ///< constants that the model itself updates
+  std::vector<PlannedUpdate> planned_;
   std::unique_ptr<CompiledModel> model_;
 };
+
+/// Updates of the network that an executor of `make_model_executor` compiled or ran last; null
+/// before, and for another executor.
+[[nodiscard]] const std::vector<PlannedUpdate>* updates_of_model(const GraphExecutor& executor);
 
 }  // namespace d5

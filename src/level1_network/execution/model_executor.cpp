@@ -75,6 +75,11 @@ class ModelExecutor final : public GraphExecutor {
   EventList& events() override { return events_; }
   std::string framework() const override { return framework_; }
 
+  /// The one that ran or was planned last; null before.
+  [[nodiscard]] const CompiledNetwork* last() const {
+    return compiled_.empty() ? nullptr : compiled_.front().get();
+  }
+
  private:
   static constexpr std::size_t kMost = 4;  // limit on compiled networks, which hold weights
 
@@ -121,7 +126,9 @@ class ModelExecutor final : public GraphExecutor {
     ended_early_ = end_wanted_;
     if (!ended_early_) {
       for (auto* observer : observers_) observer->before_node(step);
+      const std::uint64_t before = network_.value_changes();
       compiled.run(inputs, network_);
+      for (const auto& other : compiled_) other->follow(compiled, before);
       for (auto* observer : observers_) observer->after_node(step);
       if (pass == Pass::backward) announce_gradients();
     }
@@ -157,6 +164,11 @@ class ModelExecutor final : public GraphExecutor {
 };
 
 }  // namespace
+
+const std::vector<PlannedUpdate>* updates_of_model(const GraphExecutor& executor) {
+  const auto* model = dynamic_cast<const ModelExecutor*>(&executor);
+  return model && model->last() ? &model->last()->planned_updates() : nullptr;
+}
 
 std::unique_ptr<GraphExecutor> make_model_executor(Network network, const ExecutorOptions& options,
                                                    std::string framework, ModelCompiler compile) {

@@ -38,6 +38,10 @@ class CompiledModel {
   /// the right type and shape to write to; any other output is replaced by the result, which stays
   /// valid as long as it is held. Throws: the framework's error.
   virtual void run(std::span<const Value* const> inputs, std::span<Value* const> outputs) = 0;
+
+  /// Whether `run` may be given the same memory as the cache of a TensorScatter, which nothing else
+  /// reads, and as its output. It then writes the new slices alone.
+  [[nodiscard]] virtual bool scatters_in_place() const { return false; }
 };
 
 /// Compiles a model with fixed input sizes. Tensors other than inputs are constant and may be

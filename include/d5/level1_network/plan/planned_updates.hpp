@@ -24,7 +24,8 @@ enum class UpdatePlace {
 /// A constant is updated in place if all of this holds: the plan has no backward pass and no kernel
 /// chosen by measurement; the new value is the output of a TensorScatter whose kernel may write in
 /// place, which reads the constant as its cache, on the host; no other node reads the constant; its
-/// memory is no other tensor's; constant and new value are no outputs of the network.
+/// memory is no other tensor's; constant and new value are no outputs of the network. A framework's
+/// own executor does so where it says `CompiledModel::scatters_in_place`.
 ///
 /// A run that observers follow keeps a copy of these constants, and restores them if it ends early
 /// or throws. Any other run that throws, as for an index outside the cache, leaves the rows written
@@ -35,8 +36,8 @@ struct PlannedUpdate {
   std::string reason = {};       ///< why it is not updated in place; empty: it is
 };
 
-/// Updates in the plan that `executor` made or ran last, by constant. Empty in the cases of
-/// `planned_memory`.
+/// Updates in the plan that `executor` made or ran last, by constant. Empty before the first, and
+/// for an executor that is neither `make_executor`'s nor `make_model_executor`'s.
 ///
 ///     for (const PlannedUpdate& update : planned_updates(*executor)) {
 ///       if (!update.reason.empty()) std::cout << update.constant << ": " << update.reason << '\n';
