@@ -7,12 +7,18 @@ import d5 as module
 import numpy
 import onnx
 import pytest
+from conftest import SOURCE
 from drawn_networks import drawn_network
 from onnx import numpy_helper
 from test_run_and_its_command import key_of
 
 SOME = (0, 1)
+PRODUCT = str(SOURCE / "tests/level0_ops/judge/controls/plain.cpp")
 CALLS = {
+    "op judge": (
+        ("op", "judge", PRODUCT, "--for", "MatMul 4x5 5x3", "--samples", 6, "--seed", 4),
+        lambda: module.judge_source(PRODUCT, "MatMul 4x5 5x3", samples=6, seed=4),
+    ),
     "op check": (
         ("op", "check", "Conv 1x2x5x5 3x2x3x3 pads=1x1x1x1", "--seed", 4),
         lambda: module.check_operator("Conv 1x2x5x5 3x2x3x3 pads=1x1x1x1", seed=4),

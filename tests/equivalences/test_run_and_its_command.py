@@ -4,12 +4,14 @@
 import shlex
 
 import pytest
+from conftest import SOURCE
 
 QUICK = ("--samples", "6", "--warmup", "1")
 RUNS = {
     "op check": ("op", "check", "Gemm 3x4 4x5", "Relu float64:2x3", "--seed", "4", "--framework", "reference"),
     "op bench": ("op", "bench", "Conv 1x2x5x5 3x2x3x3 pads=1x1x1x1", "--pass", "forward", "--threads", "1", *QUICK),
     "op bench of a draw": ("op", "bench", "Add 2x{n} 2x{n} for n=3,4", "--pass", "forward", "--cold-cache", *QUICK),
+    "op judge": ("op", "judge", str(SOURCE / "tests/level0_ops/judge/controls/plain.cpp"), "--for", "MatMul 4x{n} {n}x3 for n=5,6", "--samples", "6"),
     "net check": ("net", "check", "lenet", "--batch", "2", "--seed", "3"),
     "net bench": ("net", "bench", "mlp", "--batch", "2", "--threads", "1", "--seed", "5", *QUICK),
     "net bench of training": ("net", "bench", "lenet", "--training", "--batch", "2", *QUICK),

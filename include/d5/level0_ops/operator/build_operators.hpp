@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 
 namespace d5 {
+
+/// Limits of the compiler, for a source that is not trusted.
+struct BuildLimits {
+  double seconds = std::numeric_limits<double>::infinity();  ///< for each run of it
+  std::uint64_t bytes = 0;                                   ///< address space; 0: no limit
+};
 
 /// Compiles operators written against `d5/abi.h` into a shared library, and returns its path.
 ///
@@ -19,13 +27,14 @@ namespace d5 {
 ///     load_custom_operators(build_operators("log_cosh.cpp"));
 ///     load_custom_operators(build_operators("median_pooling.cpp", "", {{"DTYPE", "double"}}));
 ///
-/// Throws: FormatError with the compiler's message if it rejects the source; Unsupported without a
+/// Throws: FormatError with the compiler's message if it rejects the source, and for a source that
+/// breaks the `limits`; Unsupported without a
 /// compiler, with advice what to install, and for another kind of file; ValueError for a macro
 /// without a name; IoError.
 /// Thread safety: all threads; several processes may build the same source concurrently.
 [[nodiscard]] std::string build_operators(
     const std::string& source, const std::string& output = {},
-    const std::map<std::string, std::string>& definitions = {});
+    const std::map<std::string, std::string>& definitions = {}, const BuildLimits& limits = {});
 
 /// Whether `path` has the ending of a source that `build_operators` compiles.
 [[nodiscard]] bool is_operator_source(const std::string& path);

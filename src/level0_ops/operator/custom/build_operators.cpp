@@ -89,10 +89,12 @@ void expect_names(const std::string& source, const Definitions& definitions) {
 /// A source and its compiler.
 class Compilation {
  public:
-  Compilation(std::string source, const Language& language, const Definitions& definitions)
+  Compilation(std::string source, const Language& language, const Definitions& definitions,
+              const BuildLimits& limits)
       : source_(std::move(source)),
         compiler_(variable_or(language.variable, language.compiler)),
-        language_(language) {
+        language_(language),
+        limits_(limits) {
     CommandLine rest;
     for (const auto& [name, value] : definitions) rest.word("-D" + name + "=" + value);
     rest.word("-I" + header_folder()).word(source_);
@@ -119,7 +121,15 @@ class Compilation {
   /// The compiler's output. Throws: as `build_operators`.
   [[nodiscard]] std::string asked(const std::string& line) const {
     constexpr int kNoCommand = 127;
-    detail::ProgramRun done = detail::run_program({.words = {"/bin/sh", "-c", line}});
+    constexpr std::uint64_t kKibibyte = 1024;
+    const std::string limited =
+        limits_.bytes > 0 ? fmt::format("ulimit -v {}; {}", limits_.bytes / kKibibyte, line) : line;
+    detail::ProgramRun done =
+        detail::run_program({.words = {"/bin/sh", "-c", limited}}, limits_.seconds);
+    if (done.is_late) {
+      throw FormatError(fmt::format("operators '{}' cannot be compiled: {} needs more than {} s",
+                                    printable(source_), printable(compiler_), limits_.seconds));
+    }
     const int status = done.end.shell_status();
     if (status == 0) return std::move(done.output);
     if (status == kNoCommand) {
@@ -133,6 +143,7 @@ class Compilation {
 
   std::string source_, compiler_, command_;
   const Language& language_;
+  BuildLimits limits_;
 };
 
 /// The path of a source given as text; equal texts share a file.
@@ -154,7 +165,8 @@ std::string beside(const std::string& path) {
 bool is_operator_source(const std::string& path) { return language_of(path) != nullptr; }
 
 std::string build_operators(const std::string& source, const std::string& output,
-                            const std::map<std::string, std::string>& definitions) {
+                            const std::map<std::string, std::string>& definitions,
+                            const BuildLimits& limits) {
   expect_names(source, definitions);
   const bool is_text = source.find('\n') != std::string::npos;
   const std::string path = is_text ? file_of(source) : fs::absolute(source).string();
@@ -167,7 +179,7 @@ std::string build_operators(const std::string& source, const std::string& output
   if (!fs::exists(path)) {
     throw IoError(fmt::format("operators '{}': there is no such file", printable(source)));
   }
-  const Compilation compilation(path, *language, definitions);
+  const Compilation compilation(path, *language, definitions, limits);
   const std::string library =
       (fs::path(detail::cache_folder("operators")) /
        fmt::format("{}-{:.16}.so", fs::path(path).stem().string(), compilation.key()))

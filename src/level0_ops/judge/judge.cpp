@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/judge/judge.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "core/measuring/trust.hpp"
+#include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
+#include "d5/core/machine/threads.hpp"
+#include "d5/core/measuring/command_line.hpp"
+#include "d5/core/measuring/ratio.hpp"
+#include "d5/core/peak/machine_peak.hpp"
+#include "d5/core/tensor/random.hpp"
+#include "d5/level0_ops/operator/build_operators.hpp"
+#include "level0_ops/judge/baseline.hpp"
+#include "level0_ops/judge/call_layout.hpp"
+#include "level0_ops/judge/fresh_case.hpp"
+#include "level0_ops/judge/judge_fault.hpp"
+#include "level0_ops/judge/judged_process.hpp"
+#include "level0_ops/judge/time_floor.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::JudgeFault;
+using detail::WrongAnswer;
+
+std::uint64_t drawn_seed() {
+  std::uint64_t seed = 0;
+  while (::getrandom(&seed, sizeof seed, 0) != sizeof seed) {
+    if (errno != EINTR) throw IoError("the system draws no random seed; give one");
+  }
+  return seed;
+}
+
+/// A case, its records, and its fault.
+struct JudgedCase {
+  Measurement record;
+  std::unique_ptr<detail::FreshCase> fresh;  ///< null: it cannot be judged
+  std::vector<detail::Baseline> baselines;
+  int calls = 0;
+};
+
+class SourceJudge {
+ public:
+  SourceJudge(const std::string& source, const std::vector<CaseLine>& cases,
+              const JudgeOptions& options)
+      : options_(options),
+        seed_(options.seed ? *options.seed : drawn_seed()),
+        random_(seed_, stream_of("judge")),
+        library_(build_operators(source, {}, {},
+                                 {.seconds = options.compile_seconds, .bytes = options.memory})) {
+    for (const CaseLine& line : cases) add(source, line);
+  }
+
+  std::vector<Measurement> run() {
+    bool interrupted = false;
+    try {
+      for (const std::int64_t drawn : order()) {
+        const std::int64_t index = drawn / kKinds;
+        JudgedCase& one = cases_[std::size_t(index)];
+        if (one.record.status != Status::passed) continue;
+        options_.interrupt.check(one.record.subject);
+        attempt(one, int(index), Values(drawn % kKinds));
+        if (options_.on_sample) options_.on_sample();
+      }
+    } catch (const Interrupted&) {
+      interrupted = true;
+    }
+    return records(interrupted ? options_.interrupt.reason() : "");
+  }
+
+ private:
+  void add(const std::string& source, const CaseLine& line) {
+    JudgedCase& one = cases_.emplace_back();
+    Measurement& record = one.record;
+    record.subject = line.line;
+    record.level = "operator";
+    record.framework = std::filesystem::path(source).filename().string();
+    record.metric = "time";
+    record.unit = "s";
+    record.quantity = Quantity::time;
+    record.conditions = line.sweep.values;
+    record.conditions["pass"] = identity("forward");
+    record.conditions["threads"] = setting(threads());
+    record.conditions["seed"] = finding(fmt::format("{}", seed_));
+    record.command = CommandLine("op judge")
+                         .word(source)
+                         .option("--for", line.sweep.line.empty() ? line.line : line.sweep.line)
+                         .options(options_)
+                         .option("--threads", threads())
+                         .append(options_.command_options)
+                         .text();
+    for (const auto& name : options_.against) one.baselines.emplace_back(name, record);
+    try {
+      one.fresh = std::make_unique<detail::FreshCase>(line);
+    } catch (...) {
+      record_failure(record, std::current_exception());
+    }
+  }
+
+  using Values = detail::FreshCase::Values;
+  static constexpr std::int64_t kKinds = 2;  ///< kinds of values
+
+  /// All calls of all cases, in drawn order: `kKinds` times the case plus the kind of values. Of
+  /// four calls of a case, one has large values.
+  std::vector<std::int64_t> order() {
+    constexpr std::int64_t kOneOf = 4;
+    std::vector<std::int64_t> calls;
+    for (std::int64_t i = 0; i < std::int64_t(cases_.size()); ++i) {
+      for (std::int64_t call = 0; call < options_.samples + options_.warmup; ++call) {
+        calls.push_back(i * kKinds +
+                        std::int64_t(call % kOneOf == 0 ? Values::large : Values::usual));
+      }
+    }
+    random_.shuffle(calls);
+    return calls;
+  }
+
+  /// Judges a call. A fault fails the case, and ends the process.
+  void attempt(JudgedCase& one, int index, Values values) {
+    try {
+      if (!process_) start();
+      call(one, index, values);
+    } catch (const JudgeFault& fault) {
+      one.record.conditions["fault"] = finding(fault.name());
+      if (dynamic_cast<const WrongAnswer*>(&fault)) {
+        one.record.conditions["answers"] = finding("wrong");
+      }
+      one.record.status = Status::failed;
+      one.record.reason = fmt::format("call {}: {}{}", one.calls + 1, fault.what(), refusals());
+      one.record.samples.clear();
+      process_.reset();
+    } catch (const Interrupted&) {
+      throw;
+    } catch (...) {
+      record_failure(one.record, std::current_exception());
+    }
+  }
+
+  /// "; refused: '/tmp/answers'", so that a wrong answer is explained.
+  [[nodiscard]] std::string refusals() const {
+    if (!process_ || process_->calls().refused().empty()) return "";
+    return fmt::format("; refused: {}", fmt::join(process_->calls().refused(), ", "));
+  }
+
+  /// Starts the process, with memory for the largest case.
+  void start() {
+    std::size_t inputs = 0, outputs = 0;
+    for (const auto& one : cases_) {
+      if (!one.fresh) continue;
+      inputs = std::max(inputs, detail::shared_bytes(one.fresh->inputs()));
+      outputs = std::max(outputs, detail::shared_bytes(one.fresh->outputs()));
+    }
+    process_ = std::make_unique<detail::JudgedProcess>(
+        library_, inputs, outputs,
+        detail::JudgedLimits{.threads = threads(),
+                             .seconds = options_.call_seconds,
+                             .bytes = options_.memory,
+                             .forbidden = options_.forbid});
+    hand_over_noise_ = process_->usual_hand_over() - process_->shortest_hand_over();
+  }
+
+  void call(JudgedCase& one, int index, Values values) {
+    const detail::FreshCall fresh = one.fresh->draw(random_, values);
+    detail::write_node(process_->orders(), fresh.drawn.node, index);
+    detail::CallLayout layout(*process_, one.fresh->inputs(), fresh.outputs, random_);
+    process_->orders().number = ++number_;
+    (void)process_->follow(judged::Order::prepare);
+    layout.put(fresh.drawn.inputs);
+    layout.poison();
+    const double seconds = process_->follow(judged::Order::call);
+    const judged::Answers answers = process_->answers();
+    if (answers.returned != number_) {
+      throw JudgeFault("stopped without returning", "it stopped its process in the call");
+    }
+    if (answers.status != 0) {
+      throw JudgeFault("failed", fmt::format("status {}: {}", answers.status,
+                                             printable_message(answers.message)));
+    }
+    layout.expect_unchanged(fresh.drawn.inputs);
+    compare(layout, layout.take(), fresh);
+    one.record.conditions["judge"] = finding(fresh.judge);
+    note_conditions(one);
+    const double own = std::max(seconds - process_->shortest_hand_over(), 0.0);
+    const bool is_timed = ++one.calls > options_.warmup;
+    if (is_timed) one.record.samples.push_back(own);
+    for (auto& baseline : one.baselines) baseline.run(fresh.drawn, is_timed);
+  }
+
+  static void compare(const detail::CallLayout& layout, const std::vector<Value>& got,
+                      const detail::FreshCall& fresh) {
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      if (!got[i].is_tensor()) continue;
+      const Difference difference = compare_values(got[i], fresh.expected[i], fresh.tolerances[i]);
+      if (difference.equal) continue;
+      if (const auto count = layout.unwritten(i, got[i].tensor()); count > 0) {
+        throw WrongAnswer("output not written", fmt::format("{} of {} elements of output {}", count,
+                                                            got[i].tensor().elements(), i));
+      }
+      throw WrongAnswer("wrong answer", fmt::format("output {}: {}", i, difference.where));
+    }
+  }
+
+  void note_conditions(JudgedCase& one) const {
+    Conditions& conditions = one.record.conditions;
+    conditions["confinement"] = setting("system calls, memory, threads, time");
+    conditions["cores"] = finding(process_->cores());
+    conditions["hand-over"] = finding(process_->shortest_hand_over(), "s");
+    const auto& opened = process_->calls().opened();
+    if (!opened.empty()) conditions["files"] = aside(fmt::format("{}", fmt::join(opened, ", ")));
+    const auto& refused = process_->calls().refused();
+    if (!refused.empty()) {
+      conditions["refused"] = finding(fmt::format("{}", fmt::join(refused, ", ")));
+    }
+  }
+
+  std::vector<Measurement> records(const std::string& interruption) {
+    std::vector<Measurement> all;
+    const MachinePeak peak = machine_peak();
+    for (auto& one : cases_) {
+      Measurement& record = one.record;
+      if (record.status == Status::passed) record.conditions["answers"] = finding("right");
+      if (one.fresh) detail::judge_floor(record, *one.fresh, peak);
+      if (record.status == Status::passed) {
+        detail::judge_presence(record, interruption);
+        detail::judge_count(record, options_.samples);
+        judge_hand_over(record);
+      }
+      all.push_back(record);
+      for (auto& baseline : one.baselines) {
+        detail::judge_presence(baseline.record(), interruption);
+        all.push_back(baseline.record());
+        all.push_back(ratio_record(record, baseline.record()));
+      }
+    }
+    return all;
+  }
+
+  /// Doubts a time that the noise of handing over may have made.
+  void judge_hand_over(Measurement& record) const {
+    constexpr double kFine = 10;  // the noise is then below 10%
+    if (record.samples.empty()) return;
+    const double median = estimate(record).value;
+    if (median >= kFine * hand_over_noise_) return;
+    mistrust(record, fmt::format("a call took {:.1f} us, and handing over varies by {:.1f} us; "
+                                 "judge larger sizes",
+                                 median * 1e6, hand_over_noise_ * 1e6));
+  }
+
+  JudgeOptions options_;
+  std::uint64_t seed_;
+  RandomStream random_;
+  std::string library_;
+  std::vector<JudgedCase> cases_;
+  std::unique_ptr<detail::JudgedProcess> process_;
+  std::uint64_t number_ = 0;    ///< number of the last call
+  double hand_over_noise_ = 0;  ///< s
+};
+
+}  // namespace
+
+void JudgeOptions::declare(OptionList& list) {
+  list.add("samples", samples, "timed calls of each case", {.least = 1});
+  list.add("warmup", warmup, "calls of each case before them, judged like them", {.least = 0});
+  list.add("call_seconds", call_seconds, "time limit for a call", {.above = 0, .unit = "s"});
+  list.add("compile_seconds", compile_seconds, "time limit for compiling",
+           {.above = 0, .unit = "s"});
+  list.add("memory", memory, "limit of the process's memory beside the tensors, in bytes");
+  list.add("against", against, "frameworks to time on the same inputs, between the source's calls",
+           {.placeholder = "A,B,..."});
+  list.add("forbid", forbid, "parts of names of libraries that the source may not load",
+           {.placeholder = "A,B,..."});
+}
+
+std::vector<Measurement> judge_source(const std::string& source, const std::vector<CaseLine>& cases,
+                                      const JudgeOptions& options) {
+  if (cases.empty()) throw ValueError("a source is judged on cases, and there are none");
+  (void)options_of(options);  // throws if out of range
+  return SourceJudge(source, cases, options).run();
+}
+
+}  // namespace d5
