@@ -188,6 +188,16 @@ def test_an_operator_is_checked_in_one_call():
         d5.check_operator("Rellu 2x3")
 
 
+def test_a_source_that_is_not_trusted_is_judged():
+    folder = SOURCE.parents[2] / "tests/level0_ops/judge"
+    source = folder / "controls/gradient.cpp"
+    rows = d5.judge_source(source, "MatMul 4x5 5x3", samples=4, gradients=True)
+    assert [row.conditions["pass"] for row in rows] == ["forward", "backward"]
+    assert {row.conditions["answers"] for row in rows} == {"right"}
+    (row,) = d5.judge_source(folder / "cheats/warmup.cpp", ["MatMul 4x5 5x3"], samples=9, seed=1)
+    assert (row.status, row.conditions["fault"]) == ("failed", "output not written")
+
+
 def test_the_reference_is_checked_where_no_framework_is_named():
     (row,) = d5.test_forward("Relu 3")
     assert row.framework == "reference" and row.status == "passed"

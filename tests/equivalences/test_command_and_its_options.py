@@ -68,7 +68,7 @@ CASES = [
          "--load": "planted_framework.py"}, draws=False),
     Case("op check", ("Gemm 2x3 3x2",), {**LOADED, "--rtol": 0.25, "--atol": 0.5, "--isolate": 60, "--framework": "reference"},
          some=("--exact", "--rtol", "--atol", "--norms", "--repeat"), left_out={"--reduce": REDUCES, "--most-seconds": REDUCES}),
-    Case("op judge", (str(SOURCE / "tests/level0_ops/judge/controls/plain.cpp"),), {"--for": "MatMul 4x5 5x3", "--samples": 6, "--seed": 5,
+    Case("op judge", (str(SOURCE / "tests/level0_ops/judge/controls/gradient.cpp"),), {"--for": "MatMul 4x5 5x3", "--samples": 6, "--seed": 5,
          "--threads": 1, "--against": "reference", "--forbid": "torch", "--memory": 1 << 28, "--call-seconds": 20, "--compile-seconds": 50}),
     Case("net bench", ("relu.onnx",), {**OPEN, **WATCHED, **LOADED, "--input": "x=x.npy", "--memory": "64MiB",
          "--framework": "reference"}, left_out={"--recompute": "is for training"}),

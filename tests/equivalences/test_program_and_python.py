@@ -13,7 +13,7 @@ from onnx import numpy_helper
 from test_run_and_its_command import key_of
 
 SOME = (0, 1)
-PRODUCT = str(SOURCE / "tests/level0_ops/judge/controls/plain.cpp")
+PRODUCT = str(SOURCE / "tests/level0_ops/judge/controls/gradient.cpp")
 CALLS = {
     "op judge": (
         ("op", "judge", PRODUCT, "--for", "MatMul 4x5 5x3", "--samples", 6, "--seed", 4),

@@ -97,12 +97,12 @@ std::size_t shared_bytes(std::span<const ValueDesc> tensors) {
 void write_node(judged::Orders& orders, const onnx::Node& node, int case_index) {
   const AttributeWriter attributes(node);
   if (node.op_type.size() >= judged::kMostText ||
-      node.inputs.size() + node.outputs.size() > judged::kMostTensors ||
+      2 * (node.inputs.size() + node.outputs.size()) > judged::kMostTensors ||
       attributes.bytes().size() > judged::kMostAttributeBytes) {
     throw Unsupported(
         fmt::format("{}: it has more than {} tensors, or attributes of more than {} "
                     "bytes",
-                    onnx::describe(node), judged::kMostTensors, judged::kMostAttributeBytes));
+                    onnx::describe(node), judged::kMostTensors / 2, judged::kMostAttributeBytes));
   }
   orders.case_index = case_index;
   orders.opset = node.opset;
@@ -114,11 +114,11 @@ void write_node(judged::Orders& orders, const onnx::Node& node, int case_index) 
   std::memcpy(orders.attributes, attributes.bytes().data(), attributes.bytes().size());
 }
 
-CallLayout::CallLayout(JudgedProcess& process, std::span<const ValueDesc> inputs,
-                       std::span<const ValueDesc> outputs, RandomStream& random)
+CallLayout::CallLayout(JudgedProcess& process, std::span<const ValueDesc> read,
+                       std::span<const ValueDesc> written, RandomStream& random)
     : process_(process),
-      outputs_(outputs.begin(), outputs.end()),
-      input_count_(inputs.size()),
+      written_(written.begin(), written.end()),
+      read_count_(read.size()),
       poison_(kPage) {
   for (std::byte& byte : poison_) byte = std::byte(random.bits());
   const auto place = [&](std::span<const ValueDesc> tensors) {
@@ -145,26 +145,29 @@ CallLayout::CallLayout(JudgedProcess& process, std::span<const ValueDesc> inputs
       page += pages;
     }
   };
-  place(inputs);
-  place(outputs_);
-  std::ranges::copy(placed_, process.orders().tensors);
+  place(read);
+  place(written_);
+  judged::Orders& orders = process.orders();
+  std::ranges::copy(placed_, orders.tensors);
+  orders.tensor_count = std::uint32_t(placed_.size());
+  orders.read_count = std::uint32_t(read_count_);
 }
 
 std::byte* CallLayout::elements(std::size_t i) const {
-  SharedPages& memory = i < input_count_ ? process_.inputs() : process_.outputs();
+  SharedPages& memory = i < read_count_ ? process_.inputs() : process_.outputs();
   return memory.data() + placed_[i].page_offset + placed_[i].lead_bytes;
 }
 
-void CallLayout::put(std::span<const Value> inputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].is_tensor()) continue;
-    const Tensor& tensor = inputs[i].tensor();
+void CallLayout::put(std::span<const Value> read) {
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    if (!read[i].is_tensor()) continue;
+    const Tensor& tensor = read[i].tensor();
     if (tensor.bytes() > 0) std::memcpy(elements(i), tensor.raw(), tensor.bytes());
   }
 }
 
 void CallLayout::poison() {
-  for (std::size_t i = input_count_; i < placed_.size(); ++i) {
+  for (std::size_t i = read_count_; i < placed_.size(); ++i) {
     std::byte* pages = process_.outputs().data() + placed_[i].page_offset;
     for (std::size_t at = 0; at < placed_[i].page_bytes; at += kPage) {
       std::ranges::copy(poison_, pages + at);
@@ -174,21 +177,21 @@ void CallLayout::poison() {
 
 std::vector<Value> CallLayout::take() {
   std::vector<Value> taken;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const judged::Placed& placed = placed_[input_count_ + i];
-    if (!outputs_[i].is_tensor()) {
+  for (std::size_t i = 0; i < written_.size(); ++i) {
+    const judged::Placed& placed = placed_[read_count_ + i];
+    if (!written_[i].is_tensor()) {
       taken.emplace_back();
       continue;
     }
-    Tensor tensor = Tensor::empty(outputs_[i].tensor.dtype, outputs_[i].tensor.shape);
+    Tensor tensor = Tensor::empty(written_[i].tensor.dtype, written_[i].tensor.shape);
     std::byte* pages = process_.outputs().data() + placed.page_offset;
     if (tensor.bytes() > 0) std::memcpy(tensor.raw(), pages + placed.lead_bytes, tensor.bytes());
     for (std::size_t at = 0; at < placed.page_bytes; ++at) {
       const bool beside = at < placed.lead_bytes || at >= placed.lead_bytes + tensor.bytes();
       if (!beside || pages[at] == poison_[at % kPage]) continue;
       throw JudgeFault("left its tensors",
-                       fmt::format("it wrote {} output {}",
-                                   at < placed.lead_bytes ? "before" : "past the end of", i));
+                       fmt::format("it wrote {} {}",
+                                   at < placed.lead_bytes ? "before" : "past the end of", name(i)));
     }
     std::fill_n(pages, placed.page_bytes, std::byte{0});
     taken.emplace_back(std::move(tensor));
@@ -197,7 +200,7 @@ std::vector<Value> CallLayout::take() {
 }
 
 std::int64_t CallLayout::unwritten(std::size_t i, const Tensor& taken) const {
-  const std::size_t size = size_of(taken.dtype()), lead = placed_[input_count_ + i].lead_bytes;
+  const std::size_t size = size_of(taken.dtype()), lead = placed_[read_count_ + i].lead_bytes;
   const auto* bytes = static_cast<const std::byte*>(taken.raw());
   std::int64_t count = 0;
   for (std::size_t at = 0; at < taken.bytes(); at += size) {
@@ -208,12 +211,13 @@ std::int64_t CallLayout::unwritten(std::size_t i, const Tensor& taken) const {
   return count;
 }
 
-void CallLayout::expect_unchanged(std::span<const Value> inputs) const {
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].is_tensor() || inputs[i].tensor().bytes() == 0) continue;
-    const Tensor& tensor = inputs[i].tensor();
+void CallLayout::expect_unchanged(std::span<const Value> read) const {
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    if (!read[i].is_tensor() || read[i].tensor().bytes() == 0) continue;
+    const Tensor& tensor = read[i].tensor();
     if (std::memcmp(elements(i), tensor.raw(), tensor.bytes()) == 0) continue;
-    throw JudgeFault("wrote to an input", fmt::format("input {} differs after the call", i));
+    throw JudgeFault("wrote to an input",
+                     fmt::format("{} differs after the call", tensor_name(process_.orders(), i)));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "d5/core/tensor/random.hpp"
@@ -26,29 +27,34 @@ void write_node(judged::Orders& orders, const onnx::Node& node, int case_index);
 /// pages on both sides; bytes of its pages beside the elements are filled with drawn ones.
 class CallLayout {
  public:
-  /// Draws the places and writes them into the process's orders.
-  CallLayout(JudgedProcess& process, std::span<const ValueDesc> inputs,
-             std::span<const ValueDesc> outputs, RandomStream& random);
+  /// Draws the places of tensors that are read and written, and writes them into the process's
+  /// orders.
+  CallLayout(JudgedProcess& process, std::span<const ValueDesc> read,
+             std::span<const ValueDesc> written, RandomStream& random);
 
-  /// Writes the inputs' elements.
-  void put(std::span<const Value> inputs);
-  /// Fills the outputs' pages with drawn bytes.
+  /// Writes the elements that are read.
+  void put(std::span<const Value> read);
+  /// Fills the pages that are written with drawn bytes.
   void poison();
-  /// Copies of the outputs. Their pages are cleared afterwards. Throws: JudgeFault if bytes beside
-  /// the elements were written.
+  /// Copies of what was written. Its pages are cleared afterwards. Throws: JudgeFault if bytes
+  /// beside the elements were written.
   [[nodiscard]] std::vector<Value> take();
-  /// Number of elements of output `i` that still have the bytes of `poison`.
+  /// Number of elements of written tensor `i` that still have the bytes of `poison`.
   [[nodiscard]] std::int64_t unwritten(std::size_t i, const Tensor& taken) const;
-  /// Throws: JudgeFault if an input's bytes differ from those that were put.
-  void expect_unchanged(std::span<const Value> inputs) const;
+  /// "output 0", "gradient of input 0": the name of written tensor `i`.
+  [[nodiscard]] std::string name(std::size_t i) const {
+    return tensor_name(process_.orders(), read_count_ + i);
+  }
+  /// Throws: JudgeFault if bytes that are read differ from those that were put.
+  void expect_unchanged(std::span<const Value> read) const;
 
  private:
   [[nodiscard]] std::byte* elements(std::size_t i) const;
 
   JudgedProcess& process_;
-  std::vector<ValueDesc> outputs_;
-  std::vector<judged::Placed> placed_;  ///< inputs, then outputs
-  std::size_t input_count_;
+  std::vector<ValueDesc> written_;
+  std::vector<judged::Placed> placed_;  ///< those that are read, then those that are written
+  std::size_t read_count_;
   std::vector<std::byte> poison_;  ///< a page of drawn bytes
 };
 

@@ -5,27 +5,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <utility>
 
+#include "core/tensor/float64.hpp"
 #include "d5/core/entries/framework.hpp"
 #include "d5/core/errors/error.hpp"
+#include "d5/level0_ops/run/operator_runner.hpp"
 #include "level0_ops/case/case_text.hpp"
 #include "level0_ops/operator/drawn_values.hpp"
-#include "level0_ops/validation/expected_outputs.hpp"
+#include "level0_ops/operator/tensor_conversion.hpp"
+#include "level0_ops/run/differentiable_inputs.hpp"
+#include "level0_ops/validation/float64_inputs.hpp"
+#include "level0_ops/validation/reference_gradient.hpp"
+#include "level0_ops/validation/rounding_tolerance.hpp"
 
 namespace d5::detail {
 namespace {
 
-constexpr const char* kReference = "reference";
+constexpr const char* kJudgeName = "reference";
 constexpr double kLargeScale = 16;
 
-const OperatorRegistry& reference() { return framework(kReference).part<OperatorRegistry>(); }
-
-std::vector<ValueDesc> descriptions(const std::vector<Value>& values) {
-  std::vector<ValueDesc> result;
-  for (const Value& value : values) result.push_back(value.desc());
-  return result;
-}
+const OperatorRegistry& reference() { return framework(kJudgeName).part<OperatorRegistry>(); }
 
 std::vector<const Value*> pointers(const std::vector<Value>& values) {
   std::vector<const Value*> result;
@@ -62,7 +64,7 @@ void scale(Tensor& tensor) {
   });
 }
 
-double largest(const Value& value) {
+double largest_magnitude(const Value& value) {
   double result = 0;
   if (!value.is_tensor()) return result;
   dispatch(AllTypes{}, value.tensor().dtype(), "judge: largest", [&]<class T>() {
@@ -76,19 +78,73 @@ double largest(const Value& value) {
   return result;
 }
 
-/// The reference's outputs in float64 if it can, else in the case's own types.
-ExpectedOutputs expected_of(const OperatorCase& one) {
+/// The reference's results of a pass, and what they were made of.
+struct PassResults {
+  std::vector<Value> outputs = {};           ///< in the case's types
+  std::vector<Value> output_gradients = {};  ///< drawn; in the case's types
+  std::vector<Value> written = {};           ///< as computed: outputs, or gradients of inputs
+  Cost cost = {};
+  bool exact = true;  ///< computed in float64
+};
+
+Value in_type(const Tensor& tensor, const ValueDesc& desc) {
+  const bool rounds = is_floating_point(tensor.dtype()) && tensor.dtype() != desc.tensor.dtype;
+  return rounds ? Value(converted(tensor, desc.tensor.dtype)) : Value(tensor);
+}
+
+/// Runs the reference, in float64 if `exact`. `outputs` are the case's.
+PassResults run_reference(const OperatorCase& one, JudgedPass pass, bool exact,
+                          std::span<const ValueDesc> outputs) {
+  OperatorRunner runner(reference(), one.node,
+                        exact ? float64_inputs(reference(), one) : one.inputs,
+                        pass == JudgedPass::forward ? Mode::inference : Mode::training);
+  runner.forward();
+  PassResults results{.cost = runner.cost(), .exact = exact};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const bool exists = outputs[i].is_tensor();
+    results.outputs.push_back(exists ? in_type(runner.output(i).tensor(), outputs[i]) : Value());
+    if (pass == JudgedPass::forward) {
+      results.written.push_back(exists ? runner.output(i) : Value());
+    }
+  }
+  if (pass == JudgedPass::forward) return results;
+  std::vector<Tensor> gradients = directions_of(runner, one);
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i].defined()) {
+      results.output_gradients.emplace_back();
+      continue;
+    }
+    const Value rounded = in_type(gradients[i], outputs[i]);
+    gradients[i] = exact ? to_float64(rounded.tensor()) : rounded.tensor();
+    results.output_gradients.push_back(rounded);
+  }
+  runner.backward(gradients);
+  for (std::size_t i = 0; i < one.inputs.size(); ++i) {
+    const Tensor& gradient = runner.grad_input(i);
+    results.written.push_back(gradient.defined() ? Value(gradient) : Value());
+  }
+  return results;
+}
+
+/// In float64 if the reference can.
+PassResults results_of(const OperatorCase& one, JudgedPass pass,
+                       std::span<const ValueDesc> outputs) {
   try {
-    return expected_outputs(one, kReference, true, {});
+    return run_reference(one, pass, true, outputs);
   } catch (const Error&) {
-    return expected_outputs(one, kReference, false, {});
+    return run_reference(one, pass, false, outputs);
   }
 }
 
-}  // namespace
+std::int64_t most_elements(std::span<const ValueDesc> tensors) {
+  std::int64_t most = 0;
+  for (const ValueDesc& one : tensors) {
+    if (one.is_tensor()) most = std::max(most, one.tensor.shape.elements());
+  }
+  return most;
+}
 
-FreshCase::FreshCase(CaseLine line) : line_(std::move(line)) {
-  const OperatorCase one = line_.draw(), other = parse_case(line_.line, line_.seed + 1);
+void expect_judgeable(const OperatorCase& one) {
   const std::string who = onnx::describe(one.node);
   if (const Support known = reference().knows(one.node); !known) {
     throw Unsupported(fmt::format("{}: no reference judges it: {}", who, known.reason));
@@ -102,11 +158,24 @@ FreshCase::FreshCase(CaseLine line) : line_(std::move(line)) {
   if (draws_random_numbers(one.node)) {
     throw Unsupported(fmt::format("{}: it draws random numbers, which no reference repeats", who));
   }
+}
+
+}  // namespace
+
+std::vector<ValueDesc> descriptions(std::span<const Value> values) {
+  std::vector<ValueDesc> result;
+  for (const Value& value : values) result.push_back(value.desc());
+  return result;
+}
+
+FreshCase::FreshCase(CaseLine line, JudgedPass pass) : line_(std::move(line)), pass_(pass) {
+  const OperatorCase one = line_.draw(), other = parse_case(line_.line, line_.seed + 1);
+  expect_judgeable(one);
+  const std::string who = onnx::describe(one.node);
   const auto op = reference().make(one.node);
-  inputs_ = descriptions(one.inputs);
-  outputs_ = inferred_outputs(*op, one);
-  expect_numbers(one, inputs_);
-  expect_numbers(one, outputs_);
+  const auto inputs = descriptions(one.inputs), outputs = inferred_outputs(*op, one);
+  expect_numbers(one, inputs);
+  expect_numbers(one, outputs);
   bool is_drawn = false;
   const CaseText text = text_of_case(line_.line);
   for (std::size_t i = 0; i < one.inputs.size(); ++i) {
@@ -122,40 +191,66 @@ FreshCase::FreshCase(CaseLine line) : line_(std::move(line)) {
         "{}: all inputs are given, and a source is judged on fresh ones; write shapes, as 2x3",
         who));
   }
+  read_ = inputs;
   const auto constants = pointers(one.inputs);
-  const Cost cost = op->cost({one.node, inputs_, constants});
-  flop_ = cost.flop;
-  bytes_ = cost.bytes_read + cost.bytes_written;
+  const InferContext context(one.node, inputs, constants);
+  std::optional<Cost> cost;
+  if (pass == JudgedPass::forward) {
+    written_ = outputs;
+    cost = op->cost(context);
+  } else {
+    read_.insert(read_.end(), outputs.begin(), outputs.end());
+    read_.insert(read_.end(), outputs.begin(), outputs.end());
+    written_.resize(inputs.size());
+    Places wanted;
+    for (const std::size_t i : differentiable_inputs(one, *op)) {
+      written_[i] = inputs[i];
+      wanted.add(i);
+    }
+    if (wanted.empty()) throw Unsupported(fmt::format("{}: it has no gradient", who));
+    cost = op->gradient_cost(context, wanted);
+  }
+  if (!cost) return;
+  flop_ = cost->flop;
+  bytes_ = cost->bytes_read + cost->bytes_written;
 }
 
 FreshCall FreshCase::draw(RandomStream& random, Values values) const {
   const std::uint64_t high = random.bits(), seed = high << 32 | random.bits();
-  const bool is_large = values == Values::large;
   FreshCall call{.drawn = parse_case(line_.line, seed)};
   const auto op = reference().make(call.drawn.node);
-  std::vector<double> usual;  // largest outputs for inputs of the usual deviation
+  const auto outputs = inferred_outputs(*op, call.drawn);
+  const bool is_large = values == Values::large;
+  std::vector<double> usual;  // largest results for inputs of the usual deviation
   if (is_large) {
-    for (const Value& value : expected_of(call.drawn).values) usual.push_back(largest(value));
+    for (const Value& value : results_of(call.drawn, pass_, outputs).written) {
+      usual.push_back(largest_magnitude(value));
+    }
     for (const std::size_t i : scalable_) scale(call.drawn.inputs[i].tensor());
   }
-  call.outputs = inferred_outputs(*op, call.drawn);
-  const ExpectedOutputs expected = expected_of(call.drawn);
-  call.judge = expected.exact ? "reference in float64" : "reference";
-  for (std::size_t i = 0; i < call.outputs.size(); ++i) {
-    if (!call.outputs[i].is_tensor()) {
+  const PassResults results = results_of(call.drawn, pass_, outputs);
+  call.judge = results.exact ? "reference in float64" : "reference";
+  call.read = call.drawn.inputs;
+  if (pass_ == JudgedPass::backward) {
+    call.read.insert(call.read.end(), results.outputs.begin(), results.outputs.end());
+    call.read.insert(call.read.end(), results.output_gradients.begin(),
+                     results.output_gradients.end());
+  }
+  call.written = pass_ == JudgedPass::forward ? outputs : written_;
+  for (std::size_t i = 0; i < call.written.size(); ++i) {
+    ForwardTolerance& tolerance = call.tolerances.emplace_back();
+    if (!call.written[i].is_tensor()) {
       call.expected.emplace_back();
-      call.tolerances.emplace_back();
       continue;
     }
-    const TensorDesc& desc = call.outputs[i].tensor;
-    const Value wanted = expected.value(i, Tensor::empty(desc.dtype, desc.shape));
-    ForwardTolerance tolerance = expected.tolerance(wanted);
-    if (is_large) {
-      const double now = largest(expected.values[i]);
-      if (usual[i] > 0 && now > usual[i]) tolerance.absolute *= now / usual[i];
-    }
-    call.expected.push_back(wanted);
-    call.tolerances.push_back(tolerance);
+    const Tensor& computed = results.written[i].tensor();
+    call.expected.push_back(in_type(computed, call.written[i]));
+    const std::int64_t elements =
+        pass_ == JudgedPass::forward ? most_elements(call.written) : computed.elements();
+    tolerance = rounding_tolerance(results.cost, elements, call.written[i].tensor.dtype);
+    if (!is_large) continue;
+    const double now = largest_magnitude(results.written[i]);
+    if (usual[i] > 0 && now > usual[i]) tolerance.absolute *= now / usual[i];
   }
   return call;
 }

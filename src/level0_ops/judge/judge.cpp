@@ -30,6 +30,7 @@
 namespace d5 {
 namespace {
 
+using detail::JudgedPass;
 using detail::JudgeFault;
 using detail::WrongAnswer;
 
@@ -58,7 +59,10 @@ class SourceJudge {
         random_(seed_, stream_of("judge")),
         library_(build_operators(source, {}, {},
                                  {.seconds = options.compile_seconds, .bytes = options.memory})) {
-    for (const CaseLine& line : cases) add(source, line);
+    for (const CaseLine& line : cases) {
+      add(source, line, JudgedPass::forward);
+      if (options.gradients) add(source, line, JudgedPass::backward);
+    }
   }
 
   std::vector<Measurement> run() {
@@ -79,7 +83,7 @@ class SourceJudge {
   }
 
  private:
-  void add(const std::string& source, const CaseLine& line) {
+  void add(const std::string& source, const CaseLine& line, JudgedPass pass) {
     JudgedCase& one = cases_.emplace_back();
     Measurement& record = one.record;
     record.subject = line.line;
@@ -89,7 +93,7 @@ class SourceJudge {
     record.unit = "s";
     record.quantity = Quantity::time;
     record.conditions = line.sweep.values;
-    record.conditions["pass"] = identity("forward");
+    record.conditions["pass"] = identity(pass == JudgedPass::forward ? "forward" : "backward");
     record.conditions["threads"] = setting(threads());
     record.conditions["seed"] = finding(fmt::format("{}", seed_));
     record.command = CommandLine("op judge")
@@ -99,9 +103,9 @@ class SourceJudge {
                          .option("--threads", threads())
                          .append(options_.command_options)
                          .text();
-    for (const auto& name : options_.against) one.baselines.emplace_back(name, record);
+    for (const auto& name : options_.against) one.baselines.emplace_back(name, record, pass);
     try {
-      one.fresh = std::make_unique<detail::FreshCase>(line);
+      one.fresh = std::make_unique<detail::FreshCase>(line, pass);
     } catch (...) {
       record_failure(record, std::current_exception());
     }
@@ -157,8 +161,8 @@ class SourceJudge {
     std::size_t inputs = 0, outputs = 0;
     for (const auto& one : cases_) {
       if (!one.fresh) continue;
-      inputs = std::max(inputs, detail::shared_bytes(one.fresh->inputs()));
-      outputs = std::max(outputs, detail::shared_bytes(one.fresh->outputs()));
+      inputs = std::max(inputs, detail::shared_bytes(one.fresh->read()));
+      outputs = std::max(outputs, detail::shared_bytes(one.fresh->written()));
     }
     process_ = std::make_unique<detail::JudgedProcess>(
         library_, inputs, outputs,
@@ -172,12 +176,14 @@ class SourceJudge {
   void call(JudgedCase& one, int index, Values values) {
     const detail::FreshCall fresh = one.fresh->draw(random_, values);
     detail::write_node(process_->orders(), fresh.drawn.node, index);
-    detail::CallLayout layout(*process_, one.fresh->inputs(), fresh.outputs, random_);
+    detail::CallLayout layout(*process_, detail::descriptions(fresh.read), fresh.written, random_);
     process_->orders().number = ++number_;
     (void)process_->follow(judged::Order::prepare);
-    layout.put(fresh.drawn.inputs);
+    layout.put(fresh.read);
     layout.poison();
-    const double seconds = process_->follow(judged::Order::call);
+    const double seconds =
+        process_->follow(one.fresh->pass() == JudgedPass::forward ? judged::Order::forward
+                                                                  : judged::Order::backward);
     const judged::Answers answers = process_->answers();
     if (answers.returned != number_) {
       throw JudgeFault("stopped without returning", "it stopped its process in the call");
@@ -186,14 +192,14 @@ class SourceJudge {
       throw JudgeFault("failed", fmt::format("status {}: {}", answers.status,
                                              printable_message(answers.message)));
     }
-    layout.expect_unchanged(fresh.drawn.inputs);
+    layout.expect_unchanged(fresh.read);
     compare(layout, layout.take(), fresh);
     one.record.conditions["judge"] = finding(fresh.judge);
     note_conditions(one);
     const double own = std::max(seconds - process_->shortest_hand_over(), 0.0);
     const bool is_timed = ++one.calls > options_.warmup;
     if (is_timed) one.record.samples.push_back(own);
-    for (auto& baseline : one.baselines) baseline.run(fresh.drawn, is_timed);
+    for (auto& baseline : one.baselines) baseline.run(fresh, is_timed);
   }
 
   static void compare(const detail::CallLayout& layout, const std::vector<Value>& got,
@@ -203,10 +209,11 @@ class SourceJudge {
       const Difference difference = compare_values(got[i], fresh.expected[i], fresh.tolerances[i]);
       if (difference.equal) continue;
       if (const auto count = layout.unwritten(i, got[i].tensor()); count > 0) {
-        throw WrongAnswer("output not written", fmt::format("{} of {} elements of output {}", count,
-                                                            got[i].tensor().elements(), i));
+        throw WrongAnswer("output not written",
+                          fmt::format("{} of {} elements of {}", count, got[i].tensor().elements(),
+                                      layout.name(i)));
       }
-      throw WrongAnswer("wrong answer", fmt::format("output {}: {}", i, difference.where));
+      throw WrongAnswer("wrong answer", fmt::format("{}: {}", layout.name(i), difference.where));
     }
   }
 
@@ -238,6 +245,7 @@ class SourceJudge {
       all.push_back(record);
       for (auto& baseline : one.baselines) {
         detail::judge_presence(baseline.record(), interruption);
+        detail::judge_count(baseline.record(), options_.samples);
         all.push_back(baseline.record());
         all.push_back(ratio_record(record, baseline.record()));
       }
@@ -271,6 +279,7 @@ class SourceJudge {
 void JudgeOptions::declare(OptionList& list) {
   list.add("samples", samples, "timed calls of each case", {.least = 1});
   list.add("warmup", warmup, "calls of each case before them, judged like them", {.least = 0});
+  list.add("gradients", gradients, "judge the gradients, too");
   list.add("call_seconds", call_seconds, "time limit for a call", {.above = 0, .unit = "s"});
   list.add("compile_seconds", compile_seconds, "time limit for compiling",
            {.above = 0, .unit = "s"});

@@ -112,6 +112,15 @@ OwnedDescriptor received_descriptor(int socket) {
 
 }  // namespace
 
+std::string tensor_name(const judged::Orders& orders, std::size_t i) {
+  if (i < orders.input_count) return fmt::format("input {}", i);
+  i -= orders.input_count;
+  if (i < orders.output_count) return fmt::format("output {}", i);
+  i -= orders.output_count;
+  if (i < orders.output_count) return fmt::format("gradient of output {}", i);
+  return fmt::format("gradient of input {}", i - orders.output_count);
+}
+
 JudgedProcess::JudgedProcess(const std::string& library, std::size_t input_bytes,
                              std::size_t output_bytes, const JudgedLimits& limits)
     : library_(library),
@@ -205,24 +214,20 @@ void JudgedProcess::refuse_end() {
     throw JudgeFault("failed", printable_message(last.message));
   }
   if (end.signal == 0) throw JudgeFault("ended its process", end.words());
-  std::string where;
-  const auto& all = orders();
-  for (std::uint32_t i = 0; i < all.input_count + all.output_count; ++i) {
-    const bool is_input = i < all.input_count;
+  const judged::Orders& all = orders();
+  for (std::uint32_t i = 0; i < all.tensor_count; ++i) {
     const judged::Placed& one = all.tensors[i];
-    const std::uint64_t begin = one.address + judged::kGuardBytes, at = last.fault_address;
-    const std::string name =
-        fmt::format("{} {}", is_input ? "input" : "output", is_input ? i : i - all.input_count);
-    if (one.dtype == 0 || at < one.address) continue;
-    if (at >= begin && at < begin + one.page_bytes && is_input) {
+    const std::uint64_t begin = one.address + judged::kGuardBytes,
+                        end_of_pages = begin + one.page_bytes;
+    const std::uint64_t at = last.fault_address;
+    if (one.dtype == 0 || at < one.address || at >= end_of_pages + judged::kGuardBytes) continue;
+    const std::string name = tensor_name(all, i);
+    if (at >= begin && at < end_of_pages) {
       throw JudgeFault("wrote to an input", fmt::format("{}, which is sealed", name));
     }
-    if (at < begin + one.page_bytes + judged::kGuardBytes) {
-      where = fmt::format(", {} bytes {} {}",
-                          at < begin ? begin + one.lead_bytes - at : at - begin - one.page_bytes,
-                          at < begin ? "before" : "past the end of the pages of", name);
-      throw JudgeFault("left its tensors", end.words() + where);
-    }
+    throw JudgeFault(
+        "left its tensors",
+        fmt::format("{}, {} {}", end.words(), at < begin ? "before" : "past the end of", name));
   }
   throw JudgeFault("crashed", end.words());
 }

@@ -73,4 +73,7 @@ class JudgedProcess {
   double processor_seconds_ = 0;  ///< when it was frozen last
 };
 
+/// The name of tensor `i` of an order: "input 0", "gradient of input 0".
+[[nodiscard]] std::string tensor_name(const judged::Orders& orders, std::size_t i);
+
 }  // namespace d5::detail

@@ -11,7 +11,7 @@ namespace d5::judged {
 /// The library's path in the judged process; the judge answers its opening with the compiled file.
 inline constexpr const char* kLibraryPath = "/judged/kernel.so";
 
-inline constexpr std::size_t kMostTensors = 64, kMostDims = 16, kMostText = 256;
+inline constexpr std::size_t kMostTensors = 128, kMostDims = 16, kMostText = 256;
 inline constexpr std::size_t kMostAttributeBytes = 1 << 16;
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kGuardBytes = 16 * kPage;  ///< inaccessible on both sides of a tensor
@@ -20,13 +20,15 @@ inline constexpr std::size_t kGuardBytes = 16 * kPage;  ///< inaccessible on bot
 enum Passed { kOrders, kAnswers, kInputs, kOutputs, kPassedCount };
 
 enum class Order : std::int32_t {
-  nothing,  ///< stops at once: measures stopping and going on
-  load,     ///< confines itself, then loads the library
-  prepare,  ///< maps the tensors of the next call, and makes the operator's instance
-  call,     ///< runs forward
+  nothing,   ///< stops at once: measures stopping and going on
+  load,      ///< confines itself, then loads the library
+  prepare,   ///< maps the tensors of the next call, and makes the operator's instance
+  forward,   ///< runs forward
+  backward,  ///< runs backward
 };
 
-/// A tensor of a call: whole pages of the memory of inputs or outputs, with the elements inside.
+/// A tensor of a call: whole pages of the memory of inputs (all that is read) or outputs (all that
+/// is written), with the elements inside.
 struct Placed {
   std::uint64_t page_offset, page_bytes;  ///< in the memory of inputs or of outputs
   std::uint64_t lead_bytes;               ///< from the first page's begin to the first element
@@ -44,7 +46,10 @@ struct Orders {
   std::int32_t case_index, opset;
   char name[kMostText];  ///< the operator's
   std::uint32_t input_count, output_count, attribute_count, attribute_bytes;
-  Placed tensors[kMostTensors];  ///< inputs, then outputs
+  /// Inputs and outputs; for backward then a gradient of each output, and of each input. The first
+  /// `read_count` are read, the others written.
+  Placed tensors[kMostTensors];
+  std::uint32_t tensor_count, read_count;
   char attributes[kMostAttributeBytes];
 };
 

@@ -146,7 +146,8 @@ std::string SupervisedCalls::text_at(std::uint64_t address) const {
 }
 
 void SupervisedCalls::refuse(const seccomp_notif& asked, int error, const std::string& what) {
-  refused_.insert(what);
+  constexpr std::size_t kMost = 100;  // a process may ask without end
+  if (refused_.size() < kMost) refused_.insert(what);
   seccomp_notif_resp response{.id = asked.id, .val = 0, .error = -error, .flags = 0};
   (void)::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
@@ -177,7 +178,7 @@ void SupervisedCalls::open_for(const seccomp_notif& asked, std::uint64_t path_ad
   added.srcfd = static_cast<__u32>(file.get());
   added.newfd_flags = O_CLOEXEC;
   if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ADDFD, &added) >= 0 && !is_library) {
-    opened_.push_back(real);
+    opened_.insert(real);
   }
 }
 

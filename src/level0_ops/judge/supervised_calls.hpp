@@ -27,9 +27,9 @@ class SupervisedCalls {
   /// forbidden one, which stays unanswered: the process must be killed.
   void answer();
 
-  /// Files that the process read, in order.
-  [[nodiscard]] const std::vector<std::string>& opened() const { return opened_; }
-  /// Names of refused calls and files, which the process may do without.
+  /// Files that the process read.
+  [[nodiscard]] const std::set<std::string>& opened() const { return opened_; }
+  /// Names of refused calls and files, which the process may do without; the first hundred.
   [[nodiscard]] const std::set<std::string>& refused() const { return refused_; }
 
  private:
@@ -40,8 +40,8 @@ class SupervisedCalls {
   OwnedDescriptor listener_;
   pid_t process_;
   std::string library_;
-  std::vector<std::string> forbidden_, opened_;
-  std::set<std::string> refused_;
+  std::vector<std::string> forbidden_;
+  std::set<std::string> opened_, refused_;
 };
 
 }  // namespace d5::detail

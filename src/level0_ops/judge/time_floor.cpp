@@ -13,7 +13,7 @@ namespace {
 
 /// The type of the first floating-point input, else float32's rates.
 DType computed_in(const FreshCase& fresh) {
-  for (const ValueDesc& input : fresh.inputs()) {
+  for (const ValueDesc& input : fresh.read()) {
     if (input.is_tensor() && is_floating_point(input.tensor.dtype)) return input.tensor.dtype;
   }
   return DType::float32;

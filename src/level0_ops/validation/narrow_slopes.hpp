@@ -16,7 +16,7 @@
 namespace d5::detail {
 
 /// Factor between successive steps in the search for a kink or jump nearby.
-inline constexpr double kFiner = 4;
+inline constexpr double kStepFactor = 4;
 inline constexpr std::size_t kSteps = 3;
 /// Number of points around a point, and the minimal difference of slopes at a kink.
 inline constexpr int kPlaces = 64;
@@ -56,7 +56,7 @@ class NarrowSlopes {
       outputs = function.values();
       return place;
     };
-    for (std::size_t j = 0; j < kSteps; ++j, step /= kFiner) {
+    for (std::size_t j = 0; j < kSteps; ++j, step /= kStepFactor) {
       Stride& s = strides_.emplace_back();
       const double high = at(step, s.above), low = at(-step, s.below);
       s.step = (high - low) / 2;

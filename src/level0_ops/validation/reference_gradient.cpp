@@ -14,9 +14,7 @@
 #include "level0_ops/validation/rounding_tolerance.hpp"
 
 namespace d5::detail {
-namespace {
 
-/// Gradients of the outputs that ONNX declares differentiable; of all outputs if there are none.
 std::vector<Tensor> directions_of(const OperatorRunner& runner, const OperatorCase& op_case) {
   std::vector<Tensor> all = output_gradients(runner, op_case), wanted = all;
   const auto schema = onnx::schema_of(op_case.node);
@@ -28,8 +26,6 @@ std::vector<Tensor> directions_of(const OperatorRunner& runner, const OperatorCa
   }
   return any ? wanted : all;
 }
-
-}  // namespace
 
 std::vector<Measurement> compare_with_reference(const Measurement& base,
                                                 const OperatorRegistry& subject,

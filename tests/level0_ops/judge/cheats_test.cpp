@@ -17,6 +17,7 @@ namespace {
 struct Cheat {
   std::string name, fault, control;
   int threads = 1;
+  bool gradients = false;
 };
 
 const std::vector<Cheat>& cheats() {
@@ -49,6 +50,7 @@ const std::vector<Cheat>& cheats() {
       {"half_precision", "wrong answer", "other_order"},
       {"not_a_number", "wrong answer", "plain"},
       {"batch_one", "output not written", "joined_thread", 2},
+      {"gradient_left_out", "output not written", "gradient", 1, true},
   };
   return kCheats;
 }
@@ -56,9 +58,10 @@ const std::vector<Cheat>& cheats() {
 }  // namespace
 
 TEST_CASE("a cheat is caught by name") {
-  for (const auto& [name, fault, control, threads] : cheats()) {
+  for (const auto& [name, fault, control, threads, gradients] : cheats()) {
     CAPTURE(name, threads);
-    const auto records = judged("cheats/" + name, kCases, {.samples = 20}, threads);
+    const auto records =
+        judged("cheats/" + name, kCases, {.samples = 20, .gradients = gradients}, threads);
     const Measurement& failed = first_failed(records);
     INFO(failed.reason);
     CHECK(failed.status == Status::failed);
@@ -68,11 +71,13 @@ TEST_CASE("a cheat is caught by name") {
 }
 
 TEST_CASE("an honest source is not refused") {
-  std::map<std::string, int> controls;  // and their threads
-  for (const Cheat& cheat : cheats()) controls[cheat.control] = cheat.threads;
-  for (const auto& [name, threads] : controls) {
+  std::map<std::string, Cheat> controls;
+  for (const Cheat& cheat : cheats()) controls[cheat.control] = cheat;
+  for (const auto& [name, cheat] : controls) {
     CAPTURE(name);
-    for (const Measurement& record : judged("controls/" + name, kCases, {.samples = 20}, threads)) {
+    for (const Measurement& record :
+         judged("controls/" + name, kCases, {.samples = 20, .gradients = cheat.gradients},
+                cheat.threads)) {
       INFO(record.reason);
       CHECK(record.status != Status::failed);
       CHECK(condition_of(record, "answers") == "right");

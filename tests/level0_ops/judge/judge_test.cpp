@@ -58,6 +58,20 @@ TEST_CASE("a seed draws the same inputs again: a wrong answer repeats itself") {
   CHECK(first.front().reason != other.front().reason);
 }
 
+TEST_CASE("gradients are cases of their own, and a source without them fails these") {
+  const JudgeOptions options{.samples = 4, .gradients = true, .against = {"reference"}};
+  const auto right = judged("controls/gradient", "MatMul 4x5 5x3", options);
+  REQUIRE(right.size() == 6);
+  CHECK(condition_of(right[0], "pass") == "forward");
+  CHECK(condition_of(right[3], "pass") == "backward");
+  for (const Measurement& record : right) CHECK(record.samples.size() == 4);
+  const auto without = judged("controls/plain", "MatMul 4x5 5x3", options);
+  CHECK(without[0].status != Status::failed);
+  CHECK_THAT(without[3].reason, Contains("it has no backward"));
+  const auto none = judged("controls/plain", "Equal 4 4", options);
+  CHECK_THAT(none[3].reason, Contains("it has no gradient"));
+}
+
 TEST_CASE("a source that fails in a call fails its case by name") {
   const auto fault_of = [](const std::string& name, const JudgeOptions& options) {
     const Measurement record = judged("faults/" + name, "MatMul 2x3 3x2", options).front();

@@ -15,7 +15,8 @@ Measurement timed(const std::string& line, double seconds) {
   record.unit = "s";
   record.samples = {2 * seconds, seconds};
   const MachinePeak peak{.float32_flop_rate = 1e9, .float64_flop_rate = 5e8, .byte_rate = 1e9};
-  detail::judge_floor(record, detail::FreshCase(read_case(line)), peak);
+  detail::judge_floor(record, detail::FreshCase(read_case(line), detail::JudgedPass::forward),
+                      peak);
   return record;
 }
 
@@ -42,7 +43,8 @@ TEST_CASE("tensors that fit the caches have no floor of bandwidth") {
 TEST_CASE("a machine of unknown peak has no floor, and says so") {
   Measurement record;
   record.samples = {1e-12};
-  detail::judge_floor(record, detail::FreshCase(read_case("MatMul 9x9 9x9")), {});
+  detail::judge_floor(
+      record, detail::FreshCase(read_case("MatMul 9x9 9x9"), detail::JudgedPass::forward), {});
   CHECK(record.status == Status::passed);
   CHECK_THAT(condition_of(record, "floor"), Contains("unknown"));
 }

@@ -16,8 +16,9 @@
 namespace d5 {
 
 struct JudgeOptions {
-  int samples = 30;  ///< timed calls of each case
-  int warmup = 3;    ///< calls of each case before them, judged like them
+  int samples = 30;        ///< timed calls of each case
+  int warmup = 3;          ///< calls of each case before them, judged like them
+  bool gradients = false;  ///< judges backward too, as cases of their own (condition "pass")
   double call_seconds = 10;
   double compile_seconds = 60;
   std::uint64_t memory = std::uint64_t(4) << 30;  ///< bytes, beside the tensors
@@ -43,7 +44,8 @@ struct JudgeOptions {
 /// of the cases; its outputs are compared with those of the reference in float64, within
 /// `test_forward`'s tolerance. The process is frozen between calls. A call's time ends when all its
 /// threads have stopped; the shortest time of handing over to a process that does nothing is
-/// subtracted.
+/// subtracted. With `gradients`, `backward` is judged alike: it gets the reference's outputs, and
+/// drawn output gradients.
 ///
 /// Records for each case: "time" of the source, "time" of each framework in `against`, and the
 /// interleaved "time_ratio" of the source to it. The condition "fault" names what a source did that

@@ -163,7 +163,7 @@ class Library {
     instances_.emplace(orders->case_index, instance);
   }
 
-  /// Runs forward on the mapped tensors.
+  /// Runs forward or backward on the mapped tensors.
   void run(const std::vector<d5_tensor>& tensors) {
     const Instance& instance = instances_.at(orders->case_index);
     d5_call call{};
@@ -173,8 +173,15 @@ class Library {
     call.outputs = tensors.data() + orders->input_count;
     call.output_count = orders->output_count;
     call.device = {D5_CPU, 0};
+    if (orders->order == Order::backward) {
+      call.grad_outputs = call.outputs + orders->output_count;
+      call.grad_inputs = call.grad_outputs + orders->output_count;
+    }
+    const auto run =
+        orders->order == Order::backward ? instance.op->backward : instance.op->forward;
+    if (!run) give_up(D5_UNSUPPORTED, "it has no backward");
     d5_error error{};
-    const d5_status status = instance.op->forward(instance.self, &call, &error);
+    const d5_status status = run(instance.self, &call, &error);
     answers->status = status;
     if (status != D5_OK) std::memcpy(answers->message, error.message, sizeof answers->message);
   }
@@ -192,13 +199,13 @@ class Library {
 class Mapped {
  public:
   Mapped() {
-    for (std::uint32_t i = 0; i < orders->input_count + orders->output_count; ++i) {
+    for (std::uint32_t i = 0; i < orders->tensor_count; ++i) {
       const Placed& placed = orders->tensors[i];
       d5_tensor tensor{nullptr, placed.dims, placed.rank, placed.dtype};
       if (placed.dtype != 0) {
-        const bool is_input = i < orders->input_count;
-        pages_.emplace_back(placed, is_input ? inputs : outputs,
-                            is_input ? TensorPages::Access::read : TensorPages::Access::write);
+        const bool is_read = i < orders->read_count;
+        pages_.emplace_back(placed, is_read ? inputs : outputs,
+                            is_read ? TensorPages::Access::read : TensorPages::Access::write);
         tensor.data = pages_.back().data();
         if (!tensor.data) give_up(D5_OTHER_ERROR, "its limit of memory leaves no room for tensors");
       } else {
