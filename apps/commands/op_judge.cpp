@@ -22,8 +22,9 @@ constexpr const char* kOpJudgeExamples =
   d5 op judge matmul.cpp --for cases.txt --forbid blas,torch
                                                 libraries that the source may not load
 
-The source defines operators against d5/abi.h; the one with the name of the case's operator is judged, in any
-domain. Each call has fresh inputs, and each answer is compared with the reference in float64.)";
+The source defines operators against d5/abi.h; the one with the name of the case's operator
+is judged, in any domain. Each call has fresh inputs, and each answer is compared with the
+reference in float64. docs/reference/judging.md has the faults, and what is not promised.)";
 
 struct OpJudgeOptions : app::OutputOptions, app::RunOptions {
   std::string source;

@@ -57,8 +57,9 @@ class SourceJudge {
       : options_(options),
         seed_(options.seed ? *options.seed : drawn_seed()),
         random_(seed_, stream_of("judge")),
-        library_(build_operators(source, {}, {},
-                                 {.seconds = options.compile_seconds, .bytes = options.memory})) {
+        library_(build_operators(
+            source, {}, {},
+            {.seconds = options.compile_seconds, .bytes = std::size_t(options.memory)})) {
     for (const CaseLine& line : cases) {
       add(source, line, JudgedPass::forward);
       if (options.gradients) add(source, line, JudgedPass::backward);
@@ -168,7 +169,7 @@ class SourceJudge {
         library_, inputs, outputs,
         detail::JudgedLimits{.threads = threads(),
                              .seconds = options_.call_seconds,
-                             .bytes = options_.memory,
+                             .bytes = std::size_t(options_.memory),
                              .forbidden = options_.forbid});
     hand_over_noise_ = process_->usual_hand_over() - process_->shortest_hand_over();
   }
@@ -283,11 +284,12 @@ void JudgeOptions::declare(OptionList& list) {
   list.add("call_seconds", call_seconds, "time limit for a call", {.above = 0, .unit = "s"});
   list.add("compile_seconds", compile_seconds, "time limit for compiling",
            {.above = 0, .unit = "s"});
-  list.add("memory", memory, "limit of the process's memory beside the tensors, in bytes");
+  list.add("memory", memory, "memory limit of the process, beside the tensors, and of the compiler",
+           {.least = 1, .unit = "byte"});
   list.add("against", against, "frameworks to time on the same inputs, between the source's calls",
-           {.placeholder = "A,B,..."});
+           {.placeholder = "NAME"});
   list.add("forbid", forbid, "parts of names of libraries that the source may not load",
-           {.placeholder = "A,B,..."});
+           {.placeholder = "NAME"});
 }
 
 std::vector<Measurement> judge_source(const std::string& source, const std::vector<CaseLine>& cases,

@@ -83,8 +83,7 @@ TEST_CASE("a source that fails in a call fails its case by name") {
   CHECK_THAT(fault_of("throw", {}), Contains("failed |") && Contains("no answer today"));
   CHECK_THAT(fault_of("endless", {.call_seconds = 0.2}),
              Contains("took too long |") && Contains("0.2 s"));
-  constexpr std::uint64_t kMemory = std::uint64_t(1) << 28;
-  CHECK_THAT(fault_of("all_memory", {.memory = kMemory}), Contains("failed |"));
+  CHECK_THAT(fault_of("all_memory", {.memory = 1 << 28}), Contains("failed |"));
 }
 
 TEST_CASE("a forbidden library is a fault, and is listed otherwise") {
@@ -131,4 +130,5 @@ TEST_CASE("a source that cannot be compiled throws, with the compiler's words or
   CHECK_THROWS_AS(judge_source(folder / "absent.cpp", expand_case("MatMul 2x3 3x2")), IoError);
   CHECK_THROWS_AS(judge_source(folder / "source.py", expand_case("MatMul 2x3 3x2")), Unsupported);
   CHECK_THROWS_AS(judge_source(source_of("controls/plain"), {}), ValueError);
+  CHECK_THROWS_AS(judge("", {.memory = 0}), ValueError);
 }

@@ -21,8 +21,8 @@ struct JudgeOptions {
   bool gradients = false;  ///< judges backward too, as cases of their own (condition "pass")
   double call_seconds = 10;
   double compile_seconds = 60;
-  std::uint64_t memory = std::uint64_t(4) << 30;  ///< bytes, beside the tensors
-  std::vector<std::string> against = {};          ///< frameworks timed on the same inputs
+  std::int64_t memory = std::int64_t(4) << 30;  ///< bytes, beside the tensors; also of the compiler
+  std::vector<std::string> against = {};        ///< frameworks timed on the same inputs
   std::vector<std::string> forbid = {};    ///< parts of names of libraries that may not be loaded
   std::optional<std::uint64_t> seed = {};  ///< nothing: drawn by the system
   Interrupt interrupt = {};                ///< polled before each call
