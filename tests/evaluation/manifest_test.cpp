@@ -192,7 +192,7 @@ TEST_CASE("the canonical form keeps a required field, even 0 bytes") {
 }
 
 TEST_CASE("every kind has a schema, which names its fields") {
-  for (const std::string kind : {"model", "dataset", "framework", "system", "evaluation"}) {
+  for (const std::string kind : {"model", "dataset", "framework", "system", "evaluation", "generator"}) {
     const std::string schema = manifest_schema(kind);
     CHECK_THAT(schema, Catch::Contains("\"version\"") && Catch::Contains("json-schema.org"));
   }

@@ -35,6 +35,7 @@
 #include "d5/evaluation/manifest/described_model.hpp"
 #include "d5/evaluation/manifest/evaluation_manifest.hpp"
 #include "d5/evaluation/manifest/framework_manifest.hpp"
+#include "d5/evaluation/manifest/generator_manifest.hpp"
 #include "d5/evaluation/manifest/manifest.hpp"
 #include "d5/evaluation/manifest/manifest_fields.hpp"
 #include "d5/evaluation/manifest/manifest_identity.hpp"

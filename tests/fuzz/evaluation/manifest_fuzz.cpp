@@ -9,6 +9,7 @@
 #include "d5/evaluation/manifest/dataset_manifest.hpp"
 #include "d5/evaluation/manifest/evaluation_manifest.hpp"
 #include "d5/evaluation/manifest/framework_manifest.hpp"
+#include "d5/evaluation/manifest/generator_manifest.hpp"
 #include "d5/evaluation/manifest/manifest.hpp"
 #include "d5/evaluation/manifest/model_manifest.hpp"
 #include "d5/evaluation/manifest/system_manifest.hpp"
@@ -47,7 +48,8 @@ labels: {rack: a1}
 const std::vector<std::string>& sound() {
   static const std::vector<std::string> manifests = [] {
     std::vector<std::string> all{kEvaluation, kFramework, kSystem};
-    for (const char* name : {"models/centerface", "models/efficientnet-lite0"}) {
+    for (const char* name :
+         {"models/centerface", "models/efficientnet-lite0", "generators/smollm2"}) {
       all.push_back(read_file(D5_SOURCE_DIR "/data/" + std::string(name) + ".yaml"));
     }
     // A few of the two hundred samples suffice.
@@ -97,6 +99,7 @@ std::string read_as(const std::string& kind, const std::string& text, ManifestOr
   if (kind == "model") return read_as<ModelManifest>(text, origin);
   if (kind == "dataset") return read_as<DatasetManifest>(text, origin);
   if (kind == "framework") return read_as<FrameworkManifest>(text, origin);
+  if (kind == "generator") return read_as<GeneratorManifest>(text, origin);
   if (kind == "system") return read_as<SystemManifest>(text, origin);
   return read_as<EvaluationManifest>(text, origin);
 }
