@@ -97,12 +97,11 @@ TEST_CASE("two classes count alike, however many boxes they have") {
 TEST_CASE("an accuracy that is one number has an interval of samples drawn again") {
   const auto measure = accuracy_measures().at("mean_iou").make();
   for (int i = 0; i < 40; ++i) (void)measure->judge(mask({i % 2}), mask({1}));
-  const std::string interval = condition_of(measure->record(), "bootstrap interval");
-  double low = 0, high = 0;
-  REQUIRE(std::sscanf(interval.c_str(), "[%lf, %lf]", &low, &high) == 2);
-  const double value = measure->record().samples.at(0);
-  CHECK(low < value);
-  CHECK(high > value);
+  const auto [value, interval, confidence] = estimate(measure->record());
+  CHECK(value == measure->record().samples.at(0));
+  CHECK(confidence == 0.95);
+  CHECK(interval.low < value);
+  CHECK(interval.high > value);
 }
 
 SampleAnswer answered(std::int64_t sample, double score) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/results/measurement.hpp"
 
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
+
 #include "core/results/inherited_doubt.hpp"
 #include "core/results/record_estimate.hpp"
 #include "core/results/record_words.hpp"
@@ -75,7 +78,33 @@ bool answers_wrongly(const Measurement& measurement) {
   return condition_of(measurement, "answers") == "wrong";
 }
 
+namespace {
+
+constexpr const char *kLow = "interval low", *kHigh = "interval high";
+constexpr double kUsualConfidence = 0.95;
+
+/// How many times as long a half of a normal distribution's interval is as at 95%.
+double half_length(double confidence) {
+  const boost::math::normal normal;
+  return boost::math::quantile(normal, (1 + confidence) / 2) /
+         boost::math::quantile(normal, (1 + kUsualConfidence) / 2);
+}
+
+}  // namespace
+
+void detail::set_interval(Measurement& measurement, const Interval& interval) {
+  if (std::isnan(interval.low) || std::isnan(interval.high)) return;
+  measurement.conditions[kLow] = aside(interval.low, measurement.unit);
+  measurement.conditions[kHigh] = aside(interval.high, measurement.unit);
+}
+
 Estimate detail::estimate_at(const Measurement& measurement, double confidence) {
+  const auto low = condition_number(measurement, kLow), high = condition_number(measurement, kHigh);
+  if (low && high && !measurement.samples.empty()) {
+    const double value = measurement.samples.back();
+    const double times = confidence == kUsualConfidence ? 1 : half_length(confidence);
+    return {value, {value - (value - *low) * times, value + (*high - value) * times}, confidence};
+  }
   const bool is_mean = measurement.statistic.of == Statistic::Of::mean;
   if (is_mean && measurement.quantity == Quantity::ratio) {
     return mean_with_interval(measurement.samples, confidence);
@@ -83,6 +112,8 @@ Estimate detail::estimate_at(const Measurement& measurement, double confidence) 
   return estimate(measurement.samples, measurement.statistic, measurement.direction, confidence);
 }
 
-Estimate estimate(const Measurement& measurement) { return detail::estimate_at(measurement, 0.95); }
+Estimate estimate(const Measurement& measurement) {
+  return detail::estimate_at(measurement, kUsualConfidence);
+}
 
 }  // namespace d5

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <span>
 #include <string>
 
 #include "d5/core/results/measurement.hpp"
@@ -8,13 +11,12 @@
 namespace d5::detail {
 
 /// What records of all measures have in common; statistic and samples are their own.
-[[nodiscard]] inline Measurement accuracy_record(const std::string& metric) {
-  Measurement record;
-  record.metric = metric;
-  record.unit = "1";
-  record.quantity = Quantity::accuracy;
-  record.direction = Direction::higher_is_better;
-  return record;
-}
+[[nodiscard]] Measurement accuracy_record(const std::string& metric);
+
+/// A record of an accuracy that is one number of all samples, with its bootstrap interval.
+/// `statistic` gets the indices of the drawn samples.
+[[nodiscard]] Measurement accuracy_record(
+    const std::string& metric, std::size_t samples,
+    const std::function<double(std::span<const std::size_t>)>& statistic);
 
 }  // namespace d5::detail

@@ -7,7 +7,7 @@
 
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/accuracy/accuracy_measure.hpp"
-#include "evaluation/accuracy/bootstrap.hpp"
+#include "evaluation/accuracy/accuracy_record.hpp"
 #include "evaluation/accuracy/judged_tensor.hpp"
 #include "evaluation/pipeline/box_overlap.hpp"
 

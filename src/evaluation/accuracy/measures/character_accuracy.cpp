@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "d5/evaluation/accuracy/accuracy_measure.hpp"
-#include "evaluation/accuracy/bootstrap.hpp"
+#include "evaluation/accuracy/accuracy_record.hpp"
 #include "evaluation/accuracy/judged_text.hpp"
 #include "evaluation/pipeline/characters.hpp"
 

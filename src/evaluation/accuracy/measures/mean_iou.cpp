@@ -6,7 +6,7 @@
 
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/accuracy/accuracy_measure.hpp"
-#include "evaluation/accuracy/bootstrap.hpp"
+#include "evaluation/accuracy/accuracy_record.hpp"
 #include "evaluation/accuracy/judged_tensor.hpp"
 
 namespace d5::accuracy_measure {

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation/accuracy/bootstrap.hpp"
-
-#include <fmt/format.h>
+#include "core/statistics/bootstrap.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "d5/core/tensor/random.hpp"
-#include "evaluation/accuracy/accuracy_record.hpp"
 
 namespace d5::detail {
 
@@ -33,22 +29,6 @@ Interval bootstrap_interval(std::size_t samples,
     return values[static_cast<std::size_t>(share * double(values.size() - 1))];
   };
   return {at(0.025), at(0.975)};
-}
-
-Measurement accuracy_record(const std::string& metric, std::size_t samples,
-                            const std::function<double(std::span<const std::size_t>)>& statistic) {
-  Measurement record = accuracy_record(metric);
-  record.statistic = {.of = Statistic::Of::single};
-  std::vector<std::size_t> all(samples);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  record.samples = {statistic(all)};
-  record.conditions["judged samples"] = finding(samples);
-  const Interval interval = bootstrap_interval(samples, statistic);
-  if (!std::isnan(interval.low)) {
-    record.conditions["bootstrap interval"] =
-        finding(fmt::format("[{:.4f}, {:.4f}]", interval.low, interval.high));
-  }
-  return record;
 }
 
 }  // namespace d5::detail

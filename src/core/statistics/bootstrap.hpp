@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include "d5/core/results/measurement.hpp"
+#include "d5/core/statistics/statistics.hpp"
 
 namespace d5::detail {
 
@@ -14,10 +14,5 @@ namespace d5::detail {
 /// Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13.
 [[nodiscard]] Interval bootstrap_interval(
     std::size_t samples, const std::function<double(std::span<const std::size_t>)>& statistic);
-
-/// A record of an accuracy that is one number of all samples, with its bootstrap interval.
-[[nodiscard]] Measurement accuracy_record(
-    const std::string& metric, std::size_t samples,
-    const std::function<double(std::span<const std::size_t>)>& statistic);
 
 }  // namespace d5::detail
