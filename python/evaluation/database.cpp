@@ -166,7 +166,10 @@ RowDicts queries_of_piece(Database& database, const std::string& run, const std:
     row["scheduled"] = query.scheduled;
     row["issued"] = query.issued;
     row["begun"] = query.begun;
+    row["first"] = query.first;
+    row["answered"] = query.answered;
     row["ended"] = query.ended;
+    row["tokens"] = query.tokens;
     row["status"] = std::string(name_of(query.status));
   });
 }

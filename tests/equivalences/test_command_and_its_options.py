@@ -128,6 +128,7 @@ CASES = [
          "--timeout": "50s", "--ranks": 2}, left_out={"--mpi-bytes": "an all-reduce's"}),
     Case("eval run", ("toy.yaml",), {**LOADED, "--framework": "reference", "--scenario": "closed_loop:users=2", "--batch": 2, "--queries": 6,
          "--seconds": 0.01, "--instances": 2, "--longest-wait": 0.002, "--stage-threads": 2, "--trace-level": "model",
+         "--ttft-limit": 5, "--tpot-limit": 4, "--latency-limit": 3,
          "--dataset": "colours.yaml", "--split": "half", "--price": 1.5, "--currency": "EUR", "--isolate": 50},
          left_out={"--repetitions": "a line is of one", "--locked": "fixes all others", "--server": "another test's", "--on": "of --server",
                    "--task": "a line names one model"}),
@@ -135,6 +136,7 @@ CASES = [
          "--batch": 2, "--queries": 6, "--seconds": 0.01, "--longest-wait": 0.002, "--first-rate": 90, "--highest-rate": 200,
          "--lowest-rate": 20, "--tolerance": 0.5, "--longer": 0, "--dataset": "colours.yaml", "--split": "half"},
          left_out={"--trace-level": "no run is traced", "--repetitions": "a search is one", "--instances": "as --stage-threads",
+                   "--ttft-limit": "a search has --slo", "--tpot-limit": "a search has --slo", "--latency-limit": "a search has --slo",
                    "--task": "a line names one model"}),
 ]
 # Cases whose line is run again: a few, because each takes as long again.

@@ -88,7 +88,8 @@ def test_a_refusal_names_option_and_keyword(d5):
         module.bench(CASE, sampels=3)
 
 
-EVALUATION = ("dataset", "split", "queries", "seconds", "instances", "longest_wait", "stage_threads", "repetitions")
+EVALUATION = ("dataset", "split", "queries", "seconds", "ttft_limit", "tpot_limit", "latency_limit", "instances", "longest_wait",
+              "stage_threads", "repetitions")
 
 
 @pytest.mark.skipif(not hasattr(module._d5, "evaluate"), reason="d5 was built without evaluation")

@@ -191,6 +191,19 @@ TEST_CASE("the canonical form keeps a required field, even 0 bytes") {
   CHECK(again.assets.at(0).bytes == 0);
 }
 
+TEST_CASE("a model without a network file has no inputs and outputs either") {
+  const std::string text =
+      "kind: model\nname: small\nversion: 1.0.0\ntask: text generation\nlicence: Apache-2.0\n";
+  CHECK(faults_of(text + "format: none\n") == "");
+  CHECK_FALSE(parse_manifest<ModelManifest>(text + "format: none\n", "m.yaml").has_network());
+  const std::string missing = faults_of(text);
+  for (const char* what : {"assets", "inputs", "outputs"}) {
+    CHECK_THAT(missing, Catch::Contains(std::string("'") + what + "' is missing"));
+  }
+  CHECK_THAT(faults_of(text + "format: none\ninputs: [{name: x}]\n"),
+             Catch::Contains("format: none, expected no 'inputs'"));
+}
+
 TEST_CASE("every kind has a schema, which names its fields") {
   for (const std::string kind : {"model", "dataset", "framework", "system", "evaluation", "generator"}) {
     const std::string schema = manifest_schema(kind);

@@ -33,3 +33,24 @@ TEST_CASE("queries are packed in few bytes, whatever numbers they have") {
   }
   CHECK_THROWS_AS(detail::unpack_queries(bytes, std::size_t{1} << 60, back), FormatError);
 }
+
+TEST_CASE("a block of generated answers keeps their tokens, and others are as before") {
+  auto queries = some_queries(100);
+  const std::size_t plain = detail::pack_queries(queries).size();
+  for (QueryRecord& query : queries) {
+    if (query.id % 3 == 0) continue;  // no piece came
+    query.first = query.begun + 50'000'000;
+    query.answered = query.first + 1'000'000 * (query.id % 3);
+    query.tokens = 20 + query.id;
+  }
+  const std::string packed = detail::pack_queries(queries);
+  CHECK(packed.size() > plain);
+  std::vector<QueryRecord> back;
+  detail::unpack_queries(packed, queries.size(), back);
+  CHECK(back == queries);
+  for (std::size_t cut = 0; cut < packed.size(); ++cut) {
+    std::vector<QueryRecord> none;
+    CHECK_THROWS_AS(detail::unpack_queries(packed.substr(0, cut), queries.size(), none),
+                    FormatError);
+  }
+}

@@ -41,7 +41,18 @@ constexpr const char* kEvalRunExamples =
 constexpr const char* kEvalRunFooter = R"(
 
 The model first answers all samples. An accuracy below the author's claim fails, and the times that
-follow are mistrusted.)";
+follow are mistrusted.
+
+Metrics of generated text, from the schedule or from asking, as latency:
+  ttft           time to the first piece with tokens
+  ttfa           time to the first of these that is no reasoning
+  itl            gap between pieces / tokens of the second, weighted by tokens
+  tpot           of an answer: (last - first piece) / (tokens - tokens of the first piece)
+  stall          largest gap of an answer
+  output_tokens  tokens of an answer
+  output_rate    tokens a second, while the load is steady
+  attainment     share of answers within --ttft-limit, --tpot-limit and --latency-limit
+  goodput        answers a second within them)";
 
 struct EvalRunOptions : app::EvaluationOptions,
                         app::OutputOptions,

@@ -50,15 +50,16 @@ void print_answers(const EvaluationDatabase& database, const std::string& run,
 
 void print_queries(const EvaluationDatabase& database, const std::string& run,
                    const EvalShowOptions& options) {
-  auto table = app::printed_table(
-      {"id", "sample", "batch", "scheduled_ns", "issued_ns", "begun_ns", "ended_ns", "status"},
-      options.format);
+  auto table = app::printed_table({"id", "sample", "batch", "scheduled_ns", "issued_ns", "begun_ns",
+                                   "first_ns", "answered_ns", "ended_ns", "tokens", "status"},
+                                  options.format);
   for_each_stored(
       [&](const PageAsked& asked) { return database.queries(run, options.queries, asked); },
       [&](const QueryRecord& q) {
         table.add({std::to_string(q.id), std::to_string(q.sample), std::to_string(q.batch),
                    std::to_string(q.scheduled), std::to_string(q.issued), std::to_string(q.begun),
-                   std::to_string(q.ended), std::string(name_of(q.status))});
+                   std::to_string(q.first), std::to_string(q.answered), std::to_string(q.ended),
+                   std::to_string(q.tokens), std::string(name_of(q.status))});
       });
   table.end();
 }

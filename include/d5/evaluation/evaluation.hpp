@@ -48,6 +48,7 @@
 #include "d5/evaluation/pipeline/model_pipeline.hpp"
 #include "d5/evaluation/pipeline/pipeline.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/evaluation/predictor/text_predictor.hpp"
 #include "d5/evaluation/run/asked_evaluation.hpp"
 #include "d5/evaluation/run/evaluate.hpp"
 #include "d5/evaluation/run/evaluation_lock.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/database/packed_queries.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/results/record_words.hpp"
@@ -49,23 +50,39 @@ void for_each_column(const Column& column) {
   column([](Q& q) -> auto& { return q.ended; }, [](const Q&, const Q& q) { return q.begun; });
 }
 
+/// The columns of generated answers. A block without any has none.
+template <class Column>
+void for_each_token_column(const Column& column) {
+  using Q = QueryRecord;
+  column([](Q& q) -> auto& { return q.first; }, [](const Q&, const Q& q) { return q.begun; });
+  column([](Q& q) -> auto& { return q.answered; }, [](const Q&, const Q& q) { return q.first; });
+  column([](Q& q) -> auto& { return q.tokens; },
+         [](const Q& before, const Q&) { return before.tokens; });
+}
+
+bool has_tokens(const QueryRecord& record) {
+  return record.first != 0 || record.answered != 0 || record.tokens != 0;
+}
+
 }  // namespace
 
 std::string pack_queries(std::span<const QueryRecord> records) {
   std::string bytes;
   bytes.reserve(16 * records.size());
-  for_each_column([&](const auto& field, const auto& base) {
+  const auto column = [&](const auto& field, const auto& base) {
     QueryRecord before{};
     for (QueryRecord record : records) {
       put(bytes, std::uint64_t(field(record)) - std::uint64_t(base(before, record)));
       before = record;
     }
-  });
+  };
+  for_each_column(column);
   std::int64_t before = 0;
   for (const QueryRecord& record : records) {
     put(bytes, std::uint64_t(record.batch) - std::uint64_t(before));
     before = record.batch;
   }
+  if (std::ranges::any_of(records, has_tokens)) for_each_token_column(column);
   for (const QueryRecord& record : records) bytes += static_cast<char>(record.status);
   return bytes;
 }
@@ -75,18 +92,20 @@ void unpack_queries(std::string_view bytes, std::size_t count, std::vector<Query
   const std::size_t first = records.size();
   records.resize(first + count);
   const std::span<QueryRecord> fresh = std::span(records).subspan(first);
-  for_each_column([&](const auto& field, const auto& base) {
+  const auto column = [&](const auto& field, const auto& base) {
     QueryRecord before{};
     for (QueryRecord& record : fresh) {
       field(record) = std::int64_t(take(bytes) + std::uint64_t(base(before, record)));
       before = record;
     }
-  });
+  };
+  for_each_column(column);
   std::int64_t before = 0;
   for (QueryRecord& record : fresh) {
     before = std::int64_t(take(bytes) + std::uint64_t(before));
     record.batch = static_cast<std::int32_t>(before);
   }
+  if (bytes.size() > count) for_each_token_column(column);
   if (bytes.size() != count) fail();
   for (std::size_t i = 0; i < count; ++i) {
     const auto status = static_cast<unsigned char>(bytes[i]);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -11,23 +12,14 @@
 #include "d5/core/statistics/statistics.hpp"
 #include "d5/evaluation/load/query_summary.hpp"
 #include "d5/evaluation/load/steady_state.hpp"
+#include "evaluation/load/load_record.hpp"
+#include "evaluation/load/token_metrics.hpp"
 
 namespace d5::detail {
 namespace {
 
-Statistic percentile_of(double q) { return {.of = Statistic::Of::quantile, .quantile = q}; }
-
-Measurement record_of(const char* metric, const char* unit, Quantity quantity,
-                      std::vector<double> samples, Statistic statistic) {
-  Measurement record;
-  record.level = "evaluation";
-  record.metric = metric;
-  record.unit = unit;
-  record.quantity = quantity;
-  record.statistic = statistic;
-  record.samples = std::move(samples);
-  return record;
-}
+using detail::percentile_of;
+using detail::record_of;
 
 void check_objective(ScenarioResult& result, const ScenarioOptions& options) {
   if (options.latency_seconds <= 0) return;
@@ -66,9 +58,9 @@ void look_for_doubts(ScenarioResult& result) {
                            doubt.empty() ? "" : "; ", lag.value, latency.value);
     }
   }
-  if (doubt.empty() || result.status != Status::passed) return;
+  if (doubt.empty() || result.status == Status::failed) return;
+  result.reason += (result.status == Status::mistrusted ? "; " : "") + doubt;
   result.status = Status::mistrusted;
-  result.reason = doubt;
 }
 
 }  // namespace
@@ -81,6 +73,7 @@ void invalidate(ScenarioResult& result, const std::string& reason) {
 void take_log(QueryLog::Closed log, const ScenarioOptions& options, ScenarioResult& result) {
   const auto count = log.queries.size();
   result.queries = std::move(log.queries);
+  result.pieces = std::move(log.pieces);
   result.answers = std::move(log.answers);
   if (log.unanswered > 0) {
     invalidate(result, fmt::format("{} of {} samples had no answer within {:g} s", log.unanswered,
@@ -97,6 +90,18 @@ void take_log(QueryLog::Closed log, const ScenarioOptions& options, ScenarioResu
     invalidate(result,
                fmt::format("{} answers came to queries that were never issued", log.unasked));
   }
+  if (log.late_pieces > 0) {
+    invalidate(result,
+               fmt::format("{} pieces came to samples that had an answer", log.late_pieces));
+  }
+}
+
+void take_report(const SystemReport& report, ScenarioResult& result) {
+  result.conditions.insert(report.conditions.begin(), report.conditions.end());
+  if (!report.fault.empty()) return invalidate(result, report.fault);
+  if (report.doubt.empty() || result.status == Status::failed) return;
+  result.status = Status::mistrusted;
+  result.reason = report.doubt;
 }
 
 void check_deadline(const ScenarioOptions& options, ScenarioResult& result) {
@@ -142,8 +147,9 @@ std::vector<Measurement> measurements_of(const ScenarioResult& result) {
     batch.direction = Direction::neither;
     records.push_back(std::move(batch));
   }
+  std::ranges::move(token_measurements(result, percentiles), std::back_inserter(records));
   for (Measurement& record : records) {
-    record.conditions = result.conditions;
+    record.conditions.insert(result.conditions.begin(), result.conditions.end());
     record.status = result.status;
     record.reason = result.reason;
   }
@@ -153,6 +159,7 @@ std::vector<Measurement> measurements_of(const ScenarioResult& result) {
 void conclude(ScenarioResult& result, const ScenarioOptions& options) {
   const bool accuracy = options.mode == ScenarioOptions::Mode::accuracy;
   if (options.percentile > 0) result.percentile = options.percentile;
+  result.limits = options.limits;
   result.conditions["seed"] = setting(options.seed);
   result.conditions["mode"] = identity(accuracy ? "accuracy" : "performance");
   result.conditions["latency_from"] =

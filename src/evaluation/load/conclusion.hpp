@@ -16,6 +16,8 @@ constexpr const char* kUnsettled = "latency had not settled by the middle of the
 void invalidate(ScenarioResult& result, const std::string& reason);
 /// Moves the log into the result. Samples that failed, or have no answer or several, invalidate it.
 void take_log(QueryLog::Closed log, const ScenarioOptions& options, ScenarioResult& result);
+/// Takes over what the system found out about its run.
+void take_report(const SystemReport& report, ScenarioResult& result);
 /// Fails answers after their deadline.
 void check_deadline(const ScenarioOptions& options, ScenarioResult& result);
 /// Last step: checks the objective, looks for reasons to doubt the numbers, adds the measurements.

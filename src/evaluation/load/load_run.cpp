@@ -47,6 +47,11 @@ void check_options(const SystemUnderTest& system, const ScenarioOptions& options
 }  // namespace
 
 struct LoadRun::Shared {
+  /// A query's number in its run.
+  static std::int64_t number_of(std::int64_t id) {
+    return id & ((std::int64_t{1} << kRunBits) - 1);
+  }
+
   Shared(std::int64_t most, std::int64_t ready, std::shared_ptr<LoadClock> its_clock)
       : log(most, ready), clock(std::move(its_clock)) {}
 
@@ -55,7 +60,7 @@ struct LoadRun::Shared {
     std::int64_t first_ones = 0;
     for (const QueryAnswer& answer : answers) {
       if (answer.id >> kRunBits != run) continue;  // answer to an earlier run
-      const std::int64_t id = answer.id & ((std::int64_t{1} << kRunBits) - 1);
+      const std::int64_t id = number_of(answer.id);
       if (!log.answer(id, answer, now, is_in_share(keep, id))) continue;
       ++first_ones;
       if (!tell) continue;
@@ -63,6 +68,13 @@ struct LoadRun::Shared {
       told.push_back(id);
     }
     settle(first_ones);
+  }
+  void hear(std::span<const QueryProgress> pieces) {
+    const std::int64_t now = clock->now();
+    for (const QueryProgress& piece : pieces) {
+      if (piece.id >> kRunBits != run) continue;  // piece of an earlier run
+      (void)log.progress(number_of(piece.id), piece, now);
+    }
   }
   void refuse(std::int64_t first, const char* reason) {
     const auto refused = log.refuse(first, reason, clock->now());
@@ -114,7 +126,8 @@ LoadRun::LoadRun(SystemUnderTest& system, const ScenarioOptions& scenario, const
   shared_->keep = scenario.mode == Mode::accuracy ? 1 : scenario.keep_answers;
   shared_->tell = options.tell_answered;
   system_.on_complete(
-      [shared = shared_](std::span<const QueryAnswer> answers) { shared->hear(answers); });
+      [shared = shared_](std::span<const QueryAnswer> answers) { shared->hear(answers); },
+      [shared = shared_](std::span<const QueryProgress> pieces) { shared->hear(pieces); });
   start_ = clock_->now();
 }
 
@@ -239,6 +252,7 @@ ScenarioResult LoadRun::end() {
   result.percentile = options_.percentile;
   result.conditions.merge(clock_->conditions());
   take_log(shared_->log.take(), scenario_, result);
+  take_report(system_.report(), result);
   check_deadline(scenario_, result);
   const bool all = scenario_.mode == ScenarioOptions::Mode::accuracy;
   const std::int64_t least = all ? most_ : scenario_.least_queries;

@@ -38,6 +38,7 @@ bool QueryLog::answer(std::int64_t id, const QueryAnswer& answer, std::int64_t n
   entry.record.ended = now;
   entry.record.batch = answer.batch;
   entry.record.status = answer.status;
+  entry.record.tokens = answer.tokens > 0 ? answer.tokens : entry.tokens.load();
   if (answer.status != Status::passed || kept) {
     const std::lock_guard lock(mutex_);
     if (answer.status != Status::passed && reason_.empty()) reason_ = answer.reason;
@@ -50,6 +51,27 @@ bool QueryLog::answer(std::int64_t id, const QueryAnswer& answer, std::int64_t n
   }
   entry.state.store(answered, std::memory_order_release);
   return true;
+}
+
+bool QueryLog::progress(std::int64_t id, const QueryProgress& piece, std::int64_t now) {
+  if (id < 0 || id >= size()) {
+    ++unasked_;
+    return false;
+  }
+  Entry& entry = at(id);
+  const std::uint8_t state = entry.state.load(std::memory_order_acquire);
+  if (state != waiting) {
+    if (state != closed) ++late_pieces_;
+    return false;
+  }
+  if (piece.tokens <= 0) return false;
+  const bool is_first = entry.tokens.fetch_add(piece.tokens) == 0;
+  std::int64_t never = 0;
+  if (piece.kind != PieceKind::reasoning) entry.answered.compare_exchange_strong(never, now);
+  const std::lock_guard lock(mutex_);
+  pieces_of_answers_.push_back(
+      {.at = now, .query = std::uint32_t(id), .tokens = std::uint32_t(piece.tokens)});
+  return is_first;
 }
 
 std::vector<std::int64_t> QueryLog::refuse(std::int64_t first, const std::string& reason,
@@ -82,6 +104,7 @@ QueryLog::Closed QueryLog::take() {
   for (std::int64_t id = 0; id < size(); ++id) {
     const Entry& entry = at(id);
     result.queries.push_back(entry.record);
+    result.queries.back().answered = entry.answered;
     if (entry.state.load(std::memory_order_relaxed) == closed) {
       ++result.unanswered;
     } else if (entry.record.status != Status::passed) {
@@ -90,7 +113,14 @@ QueryLog::Closed QueryLog::take() {
   }
   result.again = again_;
   result.unasked = unasked_;
+  result.late_pieces = late_pieces_;
   const std::lock_guard lock(mutex_);
+  result.pieces.assign(pieces_of_answers_.begin(), pieces_of_answers_.end());
+  std::ranges::stable_sort(result.pieces, {}, &TokenPiece::query);
+  for (const TokenPiece& piece : result.pieces) {
+    QueryRecord& query = result.queries[piece.query];
+    if (query.first == 0) query.first = piece.at;
+  }
   result.answers = std::move(answers_);
   std::ranges::sort(result.answers, {}, &KeptAnswer::id);
   result.reason = reason_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,7 +23,8 @@ namespace d5::detail {
 /// The records of a run in progress. Each is written once when its query is issued and once by its
 /// first answer; later answers are only counted.
 ///
-/// Thread safety: the issuing thread calls `add` and `close`; any thread calls `answer`.
+/// Thread safety: the issuing thread calls `add` and `close`; any thread calls `answer` and
+/// `progress`.
 class QueryLog {
  public:
   /// A log for `most` queries. Memory for `ready` of them is allocated and touched at once; for the
@@ -38,6 +40,10 @@ class QueryLog {
 
   /// Returns whether this is the first answer to an issued query. `kept`: keeps its bytes, too.
   bool answer(std::int64_t id, const QueryAnswer& answer, std::int64_t now, bool kept);
+  /// Records a piece that arrived before the answer. Returns whether it is the first with tokens.
+  bool progress(std::int64_t id, const QueryProgress& piece, std::int64_t now);
+  /// Tokens of the pieces so far.
+  [[nodiscard]] std::int64_t tokens(std::int64_t id) { return at(id).tokens; }
   /// Fails all of [first, size()) without an answer, because of an exception. Returns their ids.
   std::vector<std::int64_t> refuse(std::int64_t first, const std::string& reason, std::int64_t now);
 
@@ -47,11 +53,13 @@ class QueryLog {
   /// The contents after `close`.
   struct Closed {
     std::vector<QueryRecord> queries = {};
+    std::vector<TokenPiece> pieces = {};   ///< sorted by query, each query's in their order
     std::vector<KeptAnswer> answers = {};  ///< sorted by id
     std::int64_t unanswered = 0, failed = 0;
-    std::int64_t again = 0;    ///< answers to queries already answered
-    std::int64_t unasked = 0;  ///< answers to queries never issued
-    std::string reason = {};   ///< reason for the first failure
+    std::int64_t late_pieces = 0;  ///< pieces of queries already answered
+    std::int64_t again = 0;        ///< answers to queries already answered
+    std::int64_t unasked = 0;      ///< answers to queries never issued
+    std::string reason = {};       ///< reason for the first failure
   };
   [[nodiscard]] Closed take();
 
@@ -60,6 +68,7 @@ class QueryLog {
   struct Entry {
     QueryRecord record;
     std::uintptr_t tag = 0;
+    std::atomic<std::int64_t> tokens = 0, answered = 0;  ///< sums over its pieces
     std::atomic<std::uint8_t> state = waiting;
   };
   /// Records per piece: for a short run, the piece and the list of pieces are about equally large.
@@ -71,8 +80,9 @@ class QueryLog {
   }
 
   std::vector<std::unique_ptr<Piece>> pieces_;
-  std::atomic<std::int64_t> size_ = 0, again_ = 0, unasked_ = 0;
-  std::mutex mutex_;  ///< guards the members below
+  std::atomic<std::int64_t> size_ = 0, again_ = 0, unasked_ = 0, late_pieces_ = 0;
+  std::mutex mutex_;                          ///< guards the members below
+  std::deque<TokenPiece> pieces_of_answers_;  ///< a deque: a growing vector moves all at once
   std::vector<KeptAnswer> answers_;
   std::string reason_;
 };

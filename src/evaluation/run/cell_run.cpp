@@ -33,6 +33,7 @@ void add_cold_start(EvaluatedModel& model, const Measurement& record,
                     std::vector<Measurement>& records) {
   if (const auto cold = model.take_cold_start()) {
     records.push_back(time_record(record, "cold_start", cold->open_seconds));
+    if (!model.manifest().has_network()) return;  // its first call is a query
     records.push_back(time_record(record, "first_predict", cold->first_seconds));
   }
 }
@@ -115,6 +116,7 @@ int instance_threads(const EvaluationManifest& manifest) {
 std::unique_ptr<SystemUnderTest> system_of(EvaluatedModel& model,
                                            const EvaluationManifest& manifest, std::int64_t batch,
                                            const Scenario& scenario) {
+  if (!model.manifest().has_network()) return model.text_system();
   if (!scenario.overlaps() && manifest.instances == 1) {
     return std::make_unique<PipelineSystem>(model.pipeline(), model.predictor(batch), batch);
   }
@@ -170,6 +172,9 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifes
       scenario->run(*system, {.least_seconds = length.seconds,
                               .least_queries = length.queries,
                               .seed = std::uint64_t(manifest.seed + cell.repetition),
+                              .limits = {.ttft = manifest.ttft_limit,
+                                         .tpot = manifest.tpot_limit,
+                                         .latency = manifest.latency_limit},
                               .interrupt = options.interrupt});
   const auto timeline = trace.end();
   if (timeline && options.sink) options.sink->trace(options.run, piece, *timeline);

@@ -19,6 +19,7 @@
 #include "d5/level2_training/data/sample_step.hpp"
 #include "evaluation/manifest/manifest_paths.hpp"
 #include "evaluation/run/model_texts.hpp"
+#include "evaluation/run/pipeline_prompts.hpp"
 
 namespace d5::detail {
 namespace {
@@ -89,7 +90,8 @@ const ModelAssets& EvaluatedModel::assets() {
 
 void EvaluatedModel::expect_openable() {
   (void)assets();
-  if (!agrees_) expect_agreement(model_.manifest, open_model(assets_->network));
+  if (!agrees_ && model_.manifest.has_network())
+    expect_agreement(model_.manifest, open_model(assets_->network));
   agrees_ = true;
   if (framework_.told) expect_told(framework_.told->manifest);
   expect_framework(model_.manifest, word());
@@ -129,6 +131,7 @@ ModelPipeline& EvaluatedModel::pipeline() {
 }
 
 ValueMap EvaluatedModel::warm_up_inputs(std::int64_t batch) {
+  if (!model_.manifest.has_network()) return {};
   constexpr std::int64_t kMostTried = 10;  // some may have faults
   const std::int64_t most = std::min(kMostTried, pipeline().size());
   for (std::int64_t sample = 0; sample < most; ++sample) {
@@ -155,6 +158,18 @@ std::shared_ptr<Predictor> EvaluatedModel::predictor(std::int64_t batch) {
     batch_ = batch;
   }
   return predictor_;
+}
+
+std::unique_ptr<SystemUnderTest> EvaluatedModel::text_system() {
+  const auto text = std::dynamic_pointer_cast<TextPredictor>(predictor(1));
+  if (!text) {
+    throw Unsupported(fmt::format(
+        "{} has no network file (format: none), and {} generates no text; choose a framework such "
+        "as openai:URL, or clockwork",
+        model_.manifest.reference(), word()));
+  }
+  if (!prompts_) prompts_ = std::make_unique<PipelinePrompts>(pipeline());
+  return text->system(*prompts_);
 }
 
 std::shared_ptr<Predictor> EvaluatedModel::open_beside(std::int64_t batch) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "d5/evaluation/pipeline/model_pipeline.hpp"
-#include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/evaluation/predictor/text_predictor.hpp"
 #include "d5/evaluation/run/evaluate.hpp"
 
 namespace d5::detail {
@@ -33,6 +33,9 @@ class EvaluatedModel {
   [[nodiscard]] std::shared_ptr<Predictor> predictor(std::int64_t batch);
   /// A further predictor, for the calling thread.
   [[nodiscard]] std::shared_ptr<Predictor> open_beside(std::int64_t batch);
+  /// The system of a model without a network file, whose predictor generates text. Throws:
+  /// Unsupported for a predictor that does not.
+  [[nodiscard]] std::unique_ptr<SystemUnderTest> text_system();
   /// Records of opening the predictor; once.
   [[nodiscard]] std::optional<ColdStart> take_cold_start();
   void close() { predictor_.reset(); }
@@ -62,6 +65,7 @@ class EvaluatedModel {
   Interrupt interrupt_;
   std::optional<ModelAssets> assets_;
   std::unique_ptr<ModelPipeline> pipeline_;
+  std::unique_ptr<Prompts> prompts_;
   std::shared_ptr<Predictor> predictor_;
   bool agrees_ = false;
   std::int64_t batch_ = 0;

@@ -38,6 +38,7 @@ ModelAssets find_assets(const FoundManifest<ModelManifest>& model, const Interru
     assets.files[asset.name] = fetched(asset, reference, interrupt);
     assets.artefacts.push_back({.name = asset.name, .version = {}, .sha256 = asset.sha256});
   }
+  if (!model.manifest.has_network()) return assets;
   assets.network = assets.files.at(model.manifest.assets.front().name);
   return assets;
 }

@@ -78,7 +78,9 @@ ModelPieces::ModelPieces(const FixedEvaluation& evaluation, std::size_t model,
 
 std::vector<WorkPiece> ModelPieces::all() const {
   std::vector<WorkPiece> pieces;
-  if (manifest_.accuracy) pieces.push_back(accuracy());
+  if (manifest_.accuracy) {
+    pieces.push_back(model_->manifest().has_network() ? accuracy() : no_accuracy());
+  }
   for (const Cell& one : cells_of(manifest_)) pieces.push_back(cell(one));
   return pieces;
 }
@@ -111,6 +113,18 @@ WorkPiece ModelPieces::accuracy() const {
       options.sink->measurements(options.run, name, run.records);
     }
     return run.records;
+  };
+  return piece;
+}
+
+WorkPiece ModelPieces::no_accuracy() const {
+  WorkPiece piece = piece_called("accuracy", "accuracy");
+  piece.record.status = Status::skipped;
+  piece.record.reason = "no accuracy measure judges generated text";
+  piece.run = [&options = options_, name = piece.name,
+               record = piece.record](const std::function<void()>&) {
+    if (options.sink) options.sink->measurements(options.run, name, {&record, 1});
+    return std::vector{record};
   };
   return piece;
 }

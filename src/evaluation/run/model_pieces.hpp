@@ -24,6 +24,8 @@ class ModelPieces {
   [[nodiscard]] EvaluatedModel& model() const { return *model_; }
 
   [[nodiscard]] WorkPiece accuracy() const;
+  /// The skipped piece of a model whose answers are text.
+  [[nodiscard]] WorkPiece no_accuracy() const;
   [[nodiscard]] WorkPiece cell(const Cell& cell) const;
 
  private:

@@ -17,8 +17,11 @@ namespace {
 std::string bytes_of(const ScenarioResult& result) {
   detail::ByteWriter out;
   out.all(result.queries);
+  out.all(result.pieces);
+  out.one(result.limits);
   out.one(result.samples_per_query);
   out.one(result.latency_from);
+  out.one(result.settles);
   out.one(result.percentile);
   out.one(result.answers.size());
   for (const KeptAnswer& answer : result.answers) {
@@ -46,8 +49,11 @@ ScenarioResult result_in(const std::string& bytes) {
   ScenarioResult result;
   std::size_t count = 0;
   in.all(result.queries);
+  in.all(result.pieces);
+  in.one(result.limits);
   in.one(result.samples_per_query);
   in.one(result.latency_from);
+  in.one(result.settles);
   in.one(result.percentile);
   in.one(count);
   result.answers.resize(count);

@@ -65,10 +65,17 @@ AnswerJson to_json(const StoredMeasurement& stored) {
 }
 
 AnswerJson to_json(const QueryRecord& query) {
-  return {{"id", query.id},         {"sample", query.sample},
-          {"batch", query.batch},   {"scheduled", query.scheduled},
-          {"issued", query.issued}, {"begun", query.begun},
-          {"ended", query.ended},   {"status", name_of(query.status)}};
+  return {{"id", query.id},
+          {"sample", query.sample},
+          {"batch", query.batch},
+          {"scheduled", query.scheduled},
+          {"issued", query.issued},
+          {"begun", query.begun},
+          {"first", query.first},
+          {"answered", query.answered},
+          {"ended", query.ended},
+          {"tokens", query.tokens},
+          {"status", name_of(query.status)}};
 }
 
 AnswerJson to_json(const SampleAnswer& answer) {

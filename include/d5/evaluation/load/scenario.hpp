@@ -16,6 +16,14 @@
 
 namespace d5 {
 
+/// Limits that a good answer keeps, in s; 0: none. Failed and missing answers keep none.
+struct AnswerLimits {
+  double ttft = 0;     ///< time to the first token
+  double tpot = 0;     ///< time per output token; an answer of one token keeps it
+  double latency = 0;  ///< time to the whole answer
+  [[nodiscard]] bool any() const { return ttft > 0 || tpot > 0 || latency > 0; }
+};
+
 /// Options of all scenarios. A run lasts until both the least time and the least number of queries
 /// are reached, and ends earlier if it reaches the most of either.
 struct ScenarioOptions {
@@ -35,6 +43,7 @@ struct ScenarioOptions {
   /// Latency objective that a valid run meets; 0: none. `percentile` 0: the scenario's own.
   double latency_seconds = 0;
   double percentile = 0;
+  AnswerLimits limits = {};     ///< limits of `attainment` and `goodput`, which judge no run
   std::string log_folder = {};  ///< folder for a scenario's further files; empty: none are written
   std::shared_ptr<LoadClock> clock = {};  ///< empty: the machine's
   Interrupt interrupt = {};
@@ -54,12 +63,15 @@ struct ScenarioResult {
   std::int64_t samples_per_query = 1;     ///< number of consecutive records that one query issued
   LatencyFrom latency_from = LatencyFrom::schedule;
   bool settles = true;  ///< latency should reach a steady state; false if all is issued at once
-  double percentile = 0.99;              ///< percentile that represents the run
+  double percentile = 0.99;             ///< percentile that represents the run
+  std::vector<TokenPiece> pieces = {};  ///< pieces, where the system reports them; sorted by query
+  AnswerLimits limits = {};
   std::vector<KeptAnswer> answers = {};  ///< sorted by id
   Status status = Status::passed;
   std::string reason = {};
   Conditions conditions = {};
-  /// "latency" (a record per percentile), "throughput", "lag", ... The caller fills in subject,
+  /// "latency" (a record per percentile), "throughput", "lag", ...; of systems that report pieces
+  /// also "ttft", "itl", "tpot", ... (docs/reference/scenarios.md). The caller fills in subject,
   /// command and framework.
   std::vector<Measurement> measurements = {};
 };

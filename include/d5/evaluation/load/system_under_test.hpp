@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "d5/core/results/measurement.hpp"
+#include "d5/evaluation/load/query_record.hpp"
 
 namespace d5 {
 
@@ -30,6 +31,22 @@ struct QueryAnswer {
   Status status = Status::passed;         ///< passed or failed
   std::string_view reason = {};           ///< reason for a failure; read before the call returns
   std::span<const std::byte> bytes = {};  ///< the answer itself; copied if it is kept
+  /// Tokens of the whole answer, as the system counts them; 0: the sum of its pieces.
+  std::int64_t tokens = 0;
+};
+
+/// A piece of an answer in progress. The scenario reads its arrival from its own clock.
+struct QueryProgress {
+  std::int64_t id = 0;
+  std::int64_t tokens = 1;  ///< tokens in the piece, below 2^32; 0 for a role or an empty piece
+  PieceKind kind = PieceKind::content;
+};
+
+/// What a system found out about its own run, beside the answers.
+struct SystemReport {
+  Conditions conditions = {};
+  std::string doubt = {};  ///< why the numbers of the run are doubtful; empty: they are not
+  std::string fault = {};  ///< why the run is invalid; empty: it is not
 };
 
 /// A system that a scenario queries: a model with its pipeline, a remote server, a null system.
@@ -43,11 +60,15 @@ struct QueryAnswer {
 ///       }
 ///     };
 ///
-/// One scenario drives it at a time. Thread safety: `complete` may be called from any thread, also
-/// during `issue`; the scenario's thread calls all others.
+/// A system that generates tokens also calls `progress`, once per piece, before the query's
+/// `complete`; its runs then have the metrics of tokens (`ttft`, `itl`, ...).
+///
+/// One scenario drives it at a time. Thread safety: `complete` and `progress` may be called from
+/// any thread, also during `issue`; the scenario's thread calls all others.
 class SystemUnderTest {
  public:
   using Listener = std::function<void(std::span<const QueryAnswer>)>;
+  using ProgressListener = std::function<void(std::span<const QueryProgress>)>;
 
   virtual ~SystemUnderTest() = default;
   [[nodiscard]] virtual std::string name() const = 0;
@@ -62,12 +83,15 @@ class SystemUnderTest {
   virtual void issue(std::span<const Query> queries) = 0;
   /// Signals that no query follows for now: a system that waits for a fuller batch stops waiting.
   virtual void flush() {}
+  /// Called once per run, after its last answer.
+  [[nodiscard]] virtual SystemReport report() { return {}; }
 
-  /// Sets the listener of all further answers; an empty function removes it. The scenario calls it.
-  /// Returns once no thread is inside the previous listener.
-  void on_complete(Listener listener) {
+  /// Sets the listeners of all further answers and pieces; empty functions remove them. The
+  /// scenario calls it. Returns once no thread is inside the previous ones.
+  void on_complete(Listener listener, ProgressListener progress = {}) {
     const std::unique_lock lock(mutex_);
     listener_ = std::move(listener);
+    progress_ = std::move(progress);
   }
 
  protected:
@@ -78,10 +102,18 @@ class SystemUnderTest {
   void complete(std::initializer_list<QueryAnswer> answers) const {
     complete(std::span(answers.begin(), answers.size()));
   }
+  void progress(std::span<const QueryProgress> pieces) const {
+    const std::shared_lock lock(mutex_);
+    if (progress_) progress_(pieces);
+  }
+  void progress(std::initializer_list<QueryProgress> pieces) const {
+    progress(std::span(pieces.begin(), pieces.size()));
+  }
 
  private:
   mutable std::shared_mutex mutex_;
   Listener listener_;
+  ProgressListener progress_;
 };
 
 }  // namespace d5

@@ -34,6 +34,8 @@ struct EvaluationManifest : ManifestIdentity {
   /// Minimum length of a scenario; both 0: as each needs for a verdict (`Scenario::usual_length`).
   std::int64_t queries = 0;
   double seconds = 0;
+  /// Limits in s that a good answer keeps (`attainment`, `goodput`); 0: none.
+  double ttft_limit = 0, tpot_limit = 0, latency_limit = 0;
   std::int64_t seed = 0;
   bool accuracy = true;  ///< answer and judge all samples before timing
 

@@ -66,7 +66,8 @@ struct ModelManifest : ManifestIdentity {
   std::string task;     ///< "image classification"
   std::string licence;  ///< SPDX expression
   std::string source = {};
-  std::string format = "onnx";
+  static constexpr const char* kNone = "none";
+  std::string format = "onnx";  ///< `kNone`: it has no network file, its framework has the model
   /// Supported versions of frameworks, by name; other frameworks are not restricted.
   std::map<std::string, std::string> frameworks = {};
   std::vector<ManifestAsset> assets = {};  ///< the first is the network
@@ -80,9 +81,11 @@ struct ModelManifest : ManifestIdentity {
   std::vector<EntryChoice> answer = {};
   std::vector<AccuracyClaim> accuracy = {};
 
+  [[nodiscard]] bool has_network() const { return format != kNone; }
   void declare(ManifestFields& fields);
 
  private:
+  void expect_network(ManifestFields& fields) const;
   void expect_state(const std::string& output, const std::string& input,
                     ManifestFields& fields) const;
   /// Settings of steps ask for assets that are there.

@@ -50,6 +50,14 @@ void EvaluationManifest::declare_run(ManifestFields& fields) {
              {.range = {.least = 0}});
   fields.add("seconds", seconds, "minimum time of a scenario",
              {.range = {.least = 0, .unit = "s"}});
+  const FieldRule limit{.range = {.least = 0, .most = 86400, .unit = "s"}};
+  fields.add("ttft_limit", ttft_limit,
+             "longest time to the first token of a good answer (attainment, goodput); 0: no limit",
+             limit);
+  fields.add("tpot_limit", tpot_limit,
+             "longest time per output token of a good answer; 0: no limit", limit);
+  fields.add("latency_limit", latency_limit, "longest latency of a good answer; 0: no limit",
+             limit);
   fields.add("instances", instances, "instances of the predictor, which share the threads",
              {.range = {.least = 1, .most = 256}});
   fields.add("longest_wait", longest_wait,

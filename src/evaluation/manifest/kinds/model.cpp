@@ -129,11 +129,12 @@ void ModelManifest::declare(ManifestFields& fields) {
   fields.add("task", task, "task: image classification, object detection", {.required = true});
   fields.add("licence", licence, "licence, as an SPDX expression", {.required = true});
   fields.add("source", source, "origin of the model, for people");
-  fields.add("format", format, "file format of the network", {.words = {"onnx"}});
+  fields.add("format", format, "file format of the network; none: its framework has the model",
+             {.words = {"onnx", kNone}});
   fields.add("frameworks", frameworks, "supported versions of frameworks, by name", range_rule());
-  fields.add("assets", assets, "files of the model; the first is the network", {.required = true});
-  fields.add("inputs", inputs, "inputs of the network", {.required = true});
-  fields.add("outputs", outputs, "outputs of the network", {.required = true});
+  fields.add("assets", assets, "files of the model; the first is the network");
+  fields.add("inputs", inputs, "inputs of the network");
+  fields.add("outputs", outputs, "outputs of the network");
   fields.add("state", state,
              "outputs that return as inputs of the next frame's call, as OUTPUT: INPUT; zeros, or "
              "the input's constant, at the start of each sample");
@@ -144,6 +145,22 @@ void ModelManifest::declare(ManifestFields& fields) {
   for (const ModelInput& input : inputs) expect_assets(input.steps, "inputs", fields);
   expect_assets(answer, "answer", fields);
   fields.add("accuracy", accuracy, "claimed accuracies, with their sources");
+  expect_network(fields);
+}
+
+void ModelManifest::expect_network(ManifestFields& fields) const {
+  if (has_network()) {
+    if (assets.empty()) fields.expect("'assets' is missing");
+    if (inputs.empty()) fields.expect("'inputs' is missing");
+    if (outputs.empty()) fields.expect("'outputs' is missing");
+    return;
+  }
+  if (inputs.empty() && outputs.empty() && answer.empty() && state.empty() && accuracy.empty()) {
+    return;
+  }
+  fields.expect(
+      "format: none, expected no 'inputs', 'outputs', 'state', 'answer' and 'accuracy': its "
+      "framework takes prompts and answers with text");
 }
 
 namespace manifest_kind {
