@@ -31,6 +31,7 @@ class Numbers final : public SystemUnderTest {
   void issue(std::span<const Query> queries) override {
     for (const Query& query : queries) answer_(*this, query);
   }
+  void piece(const Query& query) const { progress({{.id = query.id}}); }
   void say(const Query& query) const {
     const std::byte byte{std::uint8_t(query.sample)};
     complete({{.id = query.id, .bytes = {&byte, 1}}});
@@ -279,4 +280,52 @@ TEST_CASE("LoadGen runs one test at a time") {
                       Catch::Contains("one test at a time"));
   });
   (void)scenarios().at("offline").make({{"rate", 1}})->run(outer, {.least_queries = 20});
+}
+
+namespace {
+
+/// Answers in four pieces of a token each, 2 ms apart; the first comes after 3 ms.
+void tick(Numbers& numbers, const Query& query, int tokens = 4) {
+  for (int i = 0; i < tokens; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(i == 0 ? 3 : 2));
+    numbers.piece(query);
+  }
+  numbers.say(query);
+}
+
+}  // namespace
+
+TEST_CASE("LoadGen's latencies of tokens are those of the pieces") {
+  if (absent()) return;
+  const TemporaryFolder folder;
+  const auto result = ask("server", {{"rate", 20}, {"target_ttft", 5}, {"target_tpot", 5}},
+                          {.least_queries = 64, .percentile = 0.9, .log_folder = folder / "logs"},
+                          [](Numbers& numbers, const Query& query) { tick(numbers, query); });
+  CAPTURE(result.reason);
+  CHECK(result.conditions.at("loadgen_result") == "VALID");
+  CHECK(result.pieces.size() == 256);
+  const std::string summary = text_of(folder / "logs/mlperf_log_summary.txt");
+  const auto told = [&](const std::string& what) {
+    const auto at = summary.find(what);
+    CAPTURE(what, summary);
+    REQUIRE(at != std::string::npos);
+    return std::stod(summary.substr(summary.find(':', at) + 1)) * 1e-9;
+  };
+  const TokenTimes times = token_times(result);
+  const double ttft = std::ranges::min(times.ttft), tpot = std::ranges::min(times.tpot);
+  CHECK(ttft == Approx(told("Min First Token latency (ns)")).margin(5e-5));
+  CHECK(tpot == Approx(told("Min Time per Output Token (ns)")).margin(5e-5));
+}
+
+TEST_CASE("answers that LoadGen would divide by zero for are refused, with the reason") {
+  if (absent()) return;
+  const auto reason = [](int tokens) {
+    const auto result =
+        ask("server", {{"rate", 100}, {"target_ttft", 5}}, {.least_queries = 30},
+            [=](Numbers& numbers, const Query& query) { tick(numbers, query, tokens); });
+    CHECK(result.status == Status::failed);
+    return result.reason;
+  };
+  CHECK_THAT(reason(1), Catch::Contains("30 answers came without pieces, or have fewer than two"));
+  CHECK_THAT(reason(0), Catch::Contains("30 answers came without pieces"));
 }

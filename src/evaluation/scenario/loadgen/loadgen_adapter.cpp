@@ -66,14 +66,16 @@ class LoadGenAdapter::Samples final : public mlperf::QuerySampleLibrary {
 
 class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
  public:
-  Asked(d5::SystemUnderTest& system, const ScenarioOptions& options, std::int64_t most)
+  Asked(d5::SystemUnderTest& system, const ScenarioOptions& options,
+        const LoadGenAdapter::Options& own)
       : name_(system.name()),
         system_(system),
         keep_(options.mode == ScenarioOptions::Mode::accuracy ? 1 : options.keep_answers),
         patience_(nanoseconds(options.answer_seconds)),
-        ids_(next_ids(most)),
-        clock_(monotonic_load_clock()),  // sets the slack of this thread, which asks
-        log_(most, most) {               // LoadGen prepares all of them, too
+        tells_tokens_(own.tells_tokens),
+        ids_(next_ids(own.most_samples)),
+        clock_(monotonic_load_clock()),             // sets the slack of this thread, which asks
+        log_(own.most_samples, own.most_samples) {  // LoadGen prepares all of them, too
     watch_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   }
 
@@ -110,10 +112,22 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
       const std::int64_t id = answer.id - ids_;
       if (!log_.answer(id, answer, now, is_in_share(keep_, id))) continue;
       const auto place = reinterpret_cast<std::uintptr_t>(answer.bytes.data());
-      ends.emplace_back(log_.tag(id), place, answer.bytes.size());
+      const std::int64_t tokens = answer.tokens > 0 ? answer.tokens : log_.tokens(id);
+      ends.emplace_back(log_.tag(id), place, answer.bytes.size(), tokens_for_loadgen(id, tokens));
     }
     finish(ends);
   }
+
+  void hear(std::span<const QueryProgress> pieces) {
+    const std::int64_t now = clock_->now();
+    last_news_ = now;
+    for (const QueryProgress& piece : pieces) {
+      const std::int64_t id = piece.id - ids_;
+      if (log_.progress(id, piece, now)) begin_tokens(id);
+    }
+  }
+
+  [[nodiscard]] std::int64_t short_answers() const { return short_answers_; }
 
   [[nodiscard]] Conditions conditions() const { return clock_->conditions(); }
 
@@ -127,6 +141,23 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
   }
 
  private:
+  void begin_tokens(std::int64_t id) {
+    if (!tells_tokens_) return;
+    mlperf::QuerySampleResponse first(log_.tag(id), 0, 0);
+    mlperf::FirstTokenComplete(&first, 1);
+  }
+
+  /// The number of tokens of an answer, so that LoadGen goes on: it waits for a first token of each
+  /// sample, and divides by the number - 1.
+  std::int64_t tokens_for_loadgen(std::int64_t id, std::int64_t tokens) {
+    if (!tells_tokens_) return tokens;
+    const bool has_begun = log_.tokens(id) > 0;
+    if (!has_begun) begin_tokens(id);
+    if (has_begun && tokens > 1) return tokens;
+    ++short_answers_;
+    return 2;
+  }
+
   void finish(std::vector<mlperf::QuerySampleResponse>& ends) {
     if (ends.empty()) return;
     unanswered_ -= std::int64_t(ends.size());
@@ -137,7 +168,7 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
   std::size_t refuse(std::int64_t first, const std::string& reason, std::int64_t now) {
     std::vector<mlperf::QuerySampleResponse> ends;
     for (const std::int64_t id : log_.refuse(first, reason, now)) {
-      ends.emplace_back(log_.tag(id), 0, 0);
+      ends.emplace_back(log_.tag(id), 0, 0, tokens_for_loadgen(id, log_.tokens(id)));
     }
     finish(ends);
     return ends.size();
@@ -158,21 +189,24 @@ class LoadGenAdapter::Asked final : public mlperf::SystemUnderTest {
   std::string name_;
   d5::SystemUnderTest& system_;
   const double keep_;
-  const std::int64_t patience_, ids_;
+  const std::int64_t patience_;
+  const bool tells_tokens_;
+  const std::int64_t ids_;
   std::shared_ptr<LoadClock> clock_;
   QueryLog log_;
   std::vector<Query> queries_;
-  std::atomic<std::int64_t> unanswered_ = 0, last_news_ = 0, abandoned_ = 0;
+  std::atomic<std::int64_t> unanswered_ = 0, last_news_ = 0, abandoned_ = 0, short_answers_ = 0;
   std::jthread watch_;
 };
 
-LoadGenAdapter::LoadGenAdapter(SystemUnderTest& system, const ScenarioOptions& options,
-                               std::int64_t most)
+LoadGenAdapter::LoadGenAdapter(SystemUnderTest& system, const ScenarioOptions& scenario,
+                               const Options& options)
     : listened_(system),
-      asked_(std::make_shared<Asked>(system, options, most)),
-      samples_(std::make_unique<Samples>(system, options)) {
+      asked_(std::make_shared<Asked>(system, scenario, options)),
+      samples_(std::make_unique<Samples>(system, scenario)) {
   system.on_complete(
-      [asked = asked_](std::span<const QueryAnswer> answers) { asked->hear(answers); });
+      [asked = asked_](std::span<const QueryAnswer> answers) { asked->hear(answers); },
+      [asked = asked_](std::span<const QueryProgress> pieces) { asked->hear(pieces); });
 }
 
 LoadGenAdapter::~LoadGenAdapter() { listened_.on_complete({}); }
@@ -184,6 +218,8 @@ Conditions LoadGenAdapter::conditions() const {
   result["waiting"] = setting("sleeps");  // LoadGen does not poll the clock before a query
   return result;
 }
+
+std::int64_t LoadGenAdapter::short_answers() const { return asked_->short_answers(); }
 
 QueryLog::Closed LoadGenAdapter::end() {
   listened_.on_complete({});

@@ -18,8 +18,11 @@ namespace d5::detail {
 /// missing answer after the time limit.
 class LoadGenAdapter {
  public:
-  /// `most` is the maximum number of samples that LoadGen asks for.
-  LoadGenAdapter(SystemUnderTest& system, const ScenarioOptions& options, std::int64_t most);
+  struct Options {
+    std::int64_t most_samples = 0;  ///< largest number that LoadGen asks for
+    bool tells_tokens = false;      ///< LoadGen measures tokens (`use_token_latencies`)
+  };
+  LoadGenAdapter(SystemUnderTest& system, const ScenarioOptions& scenario, const Options& options);
   ~LoadGenAdapter();
   LoadGenAdapter(const LoadGenAdapter&) = delete;
   LoadGenAdapter& operator=(const LoadGenAdapter&) = delete;
@@ -27,6 +30,9 @@ class LoadGenAdapter {
   [[nodiscard]] mlperf::SystemUnderTest& system();
   [[nodiscard]] mlperf::QuerySampleLibrary& library();
   [[nodiscard]] Conditions conditions() const;
+  /// Number of answers whose tokens LoadGen cannot measure: no piece came, or fewer than two
+  /// tokens. LoadGen divides by their tokens - 1.
+  [[nodiscard]] std::int64_t short_answers() const;
   /// Call when LoadGen has returned.
   [[nodiscard]] QueryLog::Closed end();
 

@@ -151,7 +151,9 @@ ScenarioResult run_loadgen(const LoadGenOptions& told, SystemUnderTest& system,
   mlperf::LogSettings logs;
   logs.enable_trace = false;  // 660 MB per million queries
   logs.log_output.outdir = folder.path();
-  LoadGenAdapter adapter(system, options, chosen.most_samples);
+  const bool tells_tokens = chosen.settings.use_token_latencies && !accuracy;
+  LoadGenAdapter adapter(system, options,
+                         {.most_samples = chosen.most_samples, .tells_tokens = tells_tokens});
   // The last argument names the file of an audit, which LoadGen looks for in the current folder by
   // default.
   mlperf::StartTest(&adapter.system(), &adapter.library(), chosen.settings, logs,
@@ -169,6 +171,12 @@ ScenarioResult run_loadgen(const LoadGenOptions& told, SystemUnderTest& system,
   }
   result.conditions.merge(adapter.conditions());
   take_log(adapter.end(), options, result);
+  take_report(system.report(), result);
+  if (adapter.short_answers() > 0) {
+    invalidate(result, fmt::format("{} answers came without pieces, or have fewer than two tokens; "
+                                   "LoadGen's time per output token divides by their tokens - 1",
+                                   adapter.short_answers()));
+  }
   check_deadline(options, result);
   take_report(read_loadgen_report(folder.path()), accuracy, result);
   conclude(result, options);

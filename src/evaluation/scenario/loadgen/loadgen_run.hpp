@@ -19,8 +19,10 @@ struct LoadGenOptions {
   double rate = 0;                     ///< queries/s: server's rate, or offline's expected one
   std::int64_t samples_per_query = 0;  ///< multi-stream's samples per query
   double target_latency = 0;           ///< server's target latency, in s
-  std::string model = {};              ///< model whose rules in mlperf.conf apply ("*": any)
-  std::string user_conf = {};          ///< a file of the same form, read after mlperf.conf
+  double target_ttft = 0;  ///< server's target for the first token, in s; replaces target_latency
+  double target_tpot = 0;  ///< server's target per output token, in s; likewise
+  std::string model = {};  ///< model whose rules in mlperf.conf apply ("*": any)
+  std::string user_conf = {};  ///< a file of the same form, read after mlperf.conf
 
   /// The options of all four scenarios.
   void declare_files(OptionList& options) {

@@ -93,6 +93,15 @@ void set_scenario(const LoadGenOptions& loadgen, mlperf::TestSettings& settings)
   if (loadgen.target_latency > 0) {
     settings.server_target_latency_ns = std::uint64_t(loadgen.target_latency * 1e9);
   }
+  if (loadgen.target_ttft > 0 || loadgen.target_tpot > 0) {
+    constexpr double kNoTarget = 1e9;  // s; LoadGen always judges both
+    const auto target = [](double seconds) {
+      return std::uint64_t((seconds > 0 ? seconds : kNoTarget) * 1e9);
+    };
+    settings.use_token_latencies = true;
+    settings.server_ttft_latency = target(loadgen.target_ttft);
+    settings.server_tpot_latency = target(loadgen.target_tpot);
+  }
 }
 
 /// The number of samples that LoadGen prepares, computed as in its GenerateQueries and
@@ -133,8 +142,6 @@ void check_settings(const mlperf::TestSettings& settings, const ScenarioOptions&
   expect(settings.mode == mlperf::TestMode::PerformanceOnly ||
              settings.mode == mlperf::TestMode::AccuracyOnly,
          "a file chooses the mode", "files that leave it to the run");
-  expect(!settings.use_token_latencies, "a file asks for latencies of tokens",
-         "a model that answers at once");
   expect(settings.performance_sample_count_override == 0 || options.performance_samples == 0,
          "both a file and the run say how many samples are drawn", "one of them");
   if (prepared > double(options.most_queries)) {

@@ -18,6 +18,15 @@ struct ServerOptions : detail::LoadGenOptions {
         "latency bound in s; 0: 0.1, or as the files say, or, if longer and the rate is measured, "
         "some 25 times the latency of a single query, which a queue at half its load meets",
         {.least = 0});
+    options.add(
+        "target_ttft", target_ttft,
+        "bound on the time to the first token in s, of systems that report pieces; 0: none, "
+        "or as the files say",
+        {.least = 0});
+    options.add(
+        "target_tpot", target_tpot,
+        "bound on the time per output token in s, likewise; answers have two tokens or more",
+        {.least = 0});
     declare_files(options);
   }
 };
