@@ -6,6 +6,7 @@
 
 #include "apps/serving/child_starter.hpp"
 #include "apps/serving/inference_options.hpp"
+#include "d5/serving/completions/openai_predictor.hpp"
 #include "d5/serving/inference/inference_client.hpp"
 
 namespace d5::app {
@@ -13,6 +14,7 @@ namespace d5::app {
 void prepare_serving() {
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // gRPC's errors reach the user as exceptions
   add_remote_predictor();
+  add_openai_predictor();
 }
 
 std::optional<int> run_served_process(int argc, char** argv) {

@@ -27,6 +27,14 @@ struct Libcurl {
   D5_CURL(easy_strerror);
   D5_CURL(free);
   D5_CURL(global_init);
+  D5_CURL(multi_add_handle);
+  D5_CURL(multi_cleanup);
+  D5_CURL(multi_info_read);
+  D5_CURL(multi_init);
+  D5_CURL(multi_perform);
+  D5_CURL(multi_poll);
+  D5_CURL(multi_remove_handle);
+  D5_CURL(multi_wakeup);
   D5_CURL(slist_append);
   D5_CURL(slist_free_all);
   D5_CURL(strequal);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serving/completions/openai_system.hpp"
+
+#include <fmt/format.h>
+
+#include <random>
+#include <utility>
+
+#include "d5/core/errors/error.hpp"
+#include "d5/core/trace/trace.hpp"
+
+namespace d5::detail {
+namespace {
+
+std::uint64_t fresh_number() {
+  std::random_device random;
+  return (std::uint64_t(random()) << 32) ^ random();
+}
+
+}  // namespace
+
+OpenaiSystem::OpenaiSystem(Options options, Prompts& prompts)
+    : options_(std::move(options)),
+      prompts_(prompts),
+      client_(
+          {.url = options_.base + path_of(options_.request.interface),
+           .token = options_.token,
+           .seconds = options_.seconds},
+          [this](std::int64_t id, std::string_view bytes) { hear(id, bytes); },
+          [this](std::int64_t id, int status, const std::string& reason) {
+            end(id, status, reason);
+          }) {}
+
+void OpenaiSystem::load(std::span<const std::int64_t> samples) {
+  prompts_.load(samples);
+  const std::lock_guard lock(mutex_);
+  run_ = fresh_number();
+  whole_.clear();
+  account_ = {};
+  begun_ns_ = Trace::now_ns();
+  busy_before_ = client_.busy_seconds();
+}
+
+std::string OpenaiSystem::prompt_of(std::int64_t sample) {
+  const std::string text = prompts_.text(sample);
+  return options_.is_fresh ? fmt::format("[{:016x}] {}", run_ + number_++, text) : text;
+}
+
+void OpenaiSystem::issue(std::span<const Query> queries) {
+  for (const Query& query : queries) {
+    std::string prompt = prompt_of(query.sample);
+    std::string body = body_of(options_.request, prompt);
+    {
+      const std::lock_guard lock(mutex_);
+      under_way_[query.id] = {.run = run_, .prompt = std::move(prompt)};
+    }
+    client_.ask(query.id, std::move(body));
+  }
+}
+
+/// References stay valid while other answers are added; only the client's thread removes them.
+OpenaiSystem::Answer& OpenaiSystem::at(std::int64_t id) {
+  const std::lock_guard lock(mutex_);
+  return under_way_.at(id);
+}
+
+void OpenaiSystem::hear(std::int64_t id, std::string_view bytes) {
+  Answer& answer = at(id);
+  answer.stream.add(bytes, [&](const CompletionPiece& piece) {
+    answer.tokens += piece.tokens;
+    progress({{.id = id, .tokens = piece.tokens, .kind = piece.kind}});
+  });
+}
+
+void OpenaiSystem::end(std::int64_t id, int status, const std::string& reason) {
+  constexpr int kRefused = 300;
+  QueryAnswer result{.id = id};
+  std::string fault = reason;
+  Answer answer;
+  {
+    const std::lock_guard lock(mutex_);
+    answer = std::move(under_way_.extract(id).mapped());
+    if (status >= kRefused && answer.run == run_) ++account_.refusals[status];
+  }
+  if (status >= kRefused) fault = fmt::format("HTTP {}: {}", status, refusal_words(reason));
+  try {
+    if (fault.empty()) answer.stream.end();
+  } catch (const Error& error) {
+    fault = error.what();
+  }
+  const std::string text = answer.stream.text();
+  if (fault.empty()) {
+    result.bytes = std::as_bytes(std::span(text));
+    if (const auto& usage = answer.stream.usage()) result.tokens = usage->completion;
+    const std::lock_guard lock(mutex_);
+    if (answer.run == run_) whole_.push_back(std::move(answer));
+  } else {
+    result.status = Status::failed;
+    result.reason = fault;
+  }
+  complete({result});
+}
+
+SystemReport OpenaiSystem::report() {
+  const std::lock_guard lock(mutex_);
+  TokenAccount account = account_;
+  account.expects_fresh = options_.is_fresh;
+  if (options_.request.ignore_eos) account.asked_tokens = options_.request.most_tokens;
+  account.whole_answers = std::int64_t(whole_.size());
+  bool all_have_usage = !whole_.empty();
+  CompletionUsage usage;
+  std::int64_t pieces = 0, by_tokenizer = 0, prompts = 0;
+  for (const Answer& answer : whole_) {
+    all_have_usage = all_have_usage && answer.stream.usage();
+    if (const auto& one = answer.stream.usage()) {
+      usage.prompt += one->prompt;
+      usage.completion += one->completion;
+      usage.cached += one->cached;
+    }
+    pieces += answer.tokens;
+    account.garbled += answer.stream.is_garbled();
+    if (!options_.tokenizer) continue;
+    by_tokenizer += std::int64_t(options_.tokenizer->encode(answer.stream.text()).size());
+    prompts += std::int64_t(options_.tokenizer->encode(answer.prompt).size());
+  }
+  account.cached = usage.cached;
+  if (!whole_.empty()) account.answers.by_pieces = pieces;
+  if (all_have_usage) {
+    account.answers.by_usage = usage.completion;
+    account.prompts.by_usage = usage.prompt;
+  }
+  if (options_.tokenizer && !whole_.empty()) {
+    account.answers.by_tokenizer = by_tokenizer;
+    account.prompts.by_tokenizer = prompts;
+  }
+  account.run_seconds = 1e-9 * double(Trace::now_ns() - begun_ns_);
+  account.busy_seconds = client_.busy_seconds() - busy_before_;
+  SystemReport report = account.report();
+  report.conditions["prompts"] = setting(options_.is_fresh ? "fresh" : "warm");
+  return report;
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serving/completions/token_account.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "serving/completions/completion_client.hpp"
+
+namespace d5::detail {
+namespace {
+
+constexpr double kMostDifference = 0.01;  // largest, of two counts
+constexpr double kMostBusy = 0.1;         // as of the generator's lag
+constexpr double kShortest = 1;           // s
+
+bool differ(std::int64_t a, std::int64_t b) {
+  return double(std::abs(a - b)) > kMostDifference * double(std::max(a, b));
+}
+
+/// "512 by usage, 500 by the tokenizer" if two counts differ; else empty.
+std::string difference_in(const TokenAccount::Counts& counts) {
+  std::string words;
+  std::optional<std::int64_t> least, most;
+  const auto add = [&](const char* way, const std::optional<std::int64_t>& count) {
+    if (!count) return;
+    words += fmt::format("{}{} by {}", words.empty() ? "" : ", ", *count, way);
+    least = std::min(least.value_or(*count), *count);
+    most = std::max(most.value_or(*count), *count);
+  };
+  add("the server's usage", counts.by_usage);
+  add("pieces", counts.by_pieces);
+  add("the tokenizer", counts.by_tokenizer);
+  return least && differ(*least, *most) ? words : std::string();
+}
+
+void add(std::string& words, const std::string& more) {
+  words += (words.empty() ? "" : "; ") + more;
+}
+
+void set(Conditions& conditions, const std::string& what, const TokenAccount::Counts& counts) {
+  const auto one = [&](const char* way, const std::optional<std::int64_t>& count) {
+    if (count) conditions[what + way] = aside(*count, "token");
+  };
+  one(" by usage", counts.by_usage);
+  one(" by pieces", counts.by_pieces);
+  one(" by tokenizer", counts.by_tokenizer);
+}
+
+}  // namespace
+
+SystemReport TokenAccount::report() const {
+  SystemReport report;
+  set(report.conditions, "output tokens", answers);
+  set(report.conditions, "prompt tokens", prompts);
+  const double busy_share = run_seconds > 0 ? busy_seconds / run_seconds : 0;
+  report.conditions["client busy"] = finding(fmt::format("{:.2g}%", 100 * busy_share));
+  std::string statuses;
+  for (const auto& [status, count] : refusals) {
+    statuses += fmt::format("{}{} of status {}", statuses.empty() ? "" : ", ", count, status);
+  }
+  if (!statuses.empty()) report.conditions["refused"] = finding(statuses);
+
+  if (const std::string words = difference_in(answers); !words.empty()) {
+    add(report.doubt, "tokens of the answers are " + words);
+  }
+  if (const std::string words = difference_in(prompts); !words.empty()) {
+    add(report.doubt, "tokens of the prompts are " + words);
+  }
+  if (whole_answers > 0 && !answers.by_usage) {
+    add(report.doubt, answers.by_tokenizer
+                          ? "the server counts no tokens (usage), d5's tokenizer does"
+                          : "the server counts no tokens (usage): a piece counts as one; name its "
+                            "tokenizer");
+  }
+  if (asked_tokens && answers.by_usage &&
+      differ(*asked_tokens * whole_answers, *answers.by_usage)) {
+    add(report.doubt, fmt::format("{} answers have {} tokens, {} each were asked for (ignore_eos)",
+                                  whole_answers, *answers.by_usage, *asked_tokens));
+  }
+  if (expects_fresh && cached > 0) {
+    add(report.doubt,
+        fmt::format("the server took {} prompt tokens from its cache, although each prompt began "
+                    "with a nonce",
+                    cached));
+  }
+  if (garbled > 0) {
+    add(report.doubt, fmt::format("{} answers have bytes that are not UTF-8", garbled));
+  }
+  if (run_seconds >= kShortest && busy_share > kMostBusy) {
+    report.fault = fmt::format(
+        "the client's thread was busy for {:.0f}% of the time, more than {:.0f}%; ask less at a "
+        "time, or from another machine",
+        100 * busy_share, 100 * kMostBusy);
+  }
+  return report;
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "d5/evaluation/load/system_under_test.hpp"
+#include "serving/completions/completion_stream.hpp"
+
+namespace d5::detail {
+
+/// The tokens of a run's answers and prompts, counted in every way that there is, and what differs.
+struct TokenAccount {
+  /// Counts of tokens of the same answers, or prompts; nothing: not counted.
+  struct Counts {
+    std::optional<std::int64_t> by_usage = {}, by_pieces = {}, by_tokenizer = {};
+  };
+  Counts answers = {}, prompts = {};
+  std::int64_t cached = 0;    ///< prompt tokens that the server took from a cache
+  std::int64_t garbled = 0;   ///< answers with bytes that are not UTF-8
+  bool expects_fresh = true;  ///< each prompt began with a nonce
+  /// Tokens that each answer should have: it was asked not to end before; nothing: any number.
+  std::optional<std::int64_t> asked_tokens = {};
+  std::int64_t whole_answers = 0;             ///< answers that came to their end
+  std::map<int, std::int64_t> refusals = {};  ///< answers by HTTP's status, 300 and above
+  double run_seconds = 0, busy_seconds = 0;   ///< length; the client's processor time
+
+  /// Counts as conditions. A doubt: counts of the same tokens that differ by more than 1%, answers
+  /// of another length than asked, prompts from a cache, no count by the server. A fault: the
+  /// client was busy for more than a tenth of the time, so that it took from the server, or stamped
+  /// late.
+  [[nodiscard]] SystemReport report() const;
+};
+
+}  // namespace d5::detail

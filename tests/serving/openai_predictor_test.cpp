@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/serving/completions/openai_predictor.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "d5/core/errors/error.hpp"
+#include "d5/evaluation/load/query_summary.hpp"
+#include "d5/evaluation/load/scenario.hpp"
+#include "d5/serving/http/http_server.hpp"
+#include "serving/completions/clockwork_handler.hpp"
+#include "serving/completions/openai_system.hpp"
+#include "tests/serving/scripted_server.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::ClockworkOptions;
+using detail::OpenaiSystem;
+using testing::ScriptedServer;
+
+class Texts final : public Prompts {
+ public:
+  std::int64_t size() const override { return 4; }
+  void load(std::span<const std::int64_t>) override {}
+  void unload() override {}
+  std::string text(std::int64_t sample) const override {
+    return "What is " + std::to_string(sample);
+  }
+};
+
+/// A clockwork over a socket, and its client.
+struct Served {
+  explicit Served(const ClockworkOptions& options) : handler(options), server(handler, {}) {}
+  std::shared_ptr<TextPredictor> open(const std::string& words) const {
+    add_openai_predictor();
+    const ModelAssets model{.model = "clockwork", .network = ""};
+    return std::dynamic_pointer_cast<TextPredictor>(
+        open_predictor("openai:" + server.address() + words, model));
+  }
+  ScenarioResult run(const std::string& words, const ScenarioOptions& options,
+                     const EntryChoice& scenario = {"closed_loop", {{"users", 3}}}) {
+    const auto predictor = open(words);
+    const auto system = predictor->system(prompts);
+    return scenarios().at(scenario.name).make(scenario.settings)->run(*system, options);
+  }
+  Texts prompts;
+  detail::ClockworkHandler handler;
+  HttpServer server;
+};
+
+std::set<std::string> metrics_of(const ScenarioResult& result) {
+  std::set<std::string> names;
+  for (const Measurement& record : result.measurements) names.insert(record.metric);
+  return names;
+}
+
+const std::string kHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+std::string content(const std::string& text) {
+  return "data: {\"choices\": [{\"index\": 0, \"delta\": {\"content\": \"" + text + "\"}}]}\n\n";
+}
+std::string usage(int prompt, int completion, int cached = 0) {
+  return "data: {\"choices\": [], \"usage\": {\"prompt_tokens\": " + std::to_string(prompt) +
+         ", \"completion_tokens\": " + std::to_string(completion) +
+         ", \"prompt_tokens_details\": {\"cached_tokens\": " + std::to_string(cached) + "}}}\n\n";
+}
+const std::string kDone = "data: [DONE]\n\n";
+
+OpenaiSystem::Options client_of(const std::string& url) {
+  return {.name = "openai", .base = url + "v1", .seconds = 20, .request = {.model = "m"}};
+}
+
+/// One user's questions, one a scripted answer.
+ScenarioResult ask(const std::vector<std::string>& answers, OpenaiSystem::Options options = {},
+                   ScriptedServer::Then then = ScriptedServer::Then::close) {
+  ScriptedServer server(answers, then);
+  const OpenaiSystem::Options usual = client_of(server.url);
+  options.name = usual.name;
+  options.base = usual.base;
+  options.request.model = usual.request.model;
+  Texts prompts;
+  OpenaiSystem system(options, prompts);
+  return scenarios()
+      .at("closed_loop")
+      .make()
+      ->run(system, {.least_queries = std::int64_t(answers.size()), .answer_seconds = 30});
+}
+
+TEST_CASE("a server of known times is measured over sockets, never faster than it is") {
+  const std::string api = GENERATE("chat", "completions");
+  Served served({.first = 0.004, .gap = 0.002, .tokens = 8, .reasoning = 2, .role = 0.001});
+  const auto result = served.run("/clockwork:most_tokens=8:api=" + api,
+                                 {.least_queries = 20, .limits = {.ttft = 3600}});
+  CAPTURE(api, result.reason);
+  CHECK(result.status != Status::failed);
+  REQUIRE(result.queries.size() == 20);
+  for (const QueryRecord& query : result.queries) {
+    CHECK(query.tokens == 8);
+    CHECK(query.first >= query.issued + 4'000'000);
+    CHECK(query.ended >= query.first);
+    if (api == "chat") CHECK(query.answered > query.first);  // after two pieces of reasoning
+  }
+  CHECK(result.pieces.size() == 160);
+  for (const double tpot : token_times(result).tpot) CHECK(tpot > 0);
+  for (const char* metric : {"ttft", "itl", "tpot", "stall", "output_rate", "goodput"}) {
+    CHECK(metrics_of(result).contains(metric));
+  }
+  CHECK(result.conditions.at("output tokens by usage").number() == 160);
+  CHECK(result.conditions.at("output tokens by pieces").number() == 160);
+  CHECK(result.conditions.contains("client busy"));
+  CHECK(result.conditions.at("prompts") == "fresh");
+}
+
+TEST_CASE("answers that come at the same time are kept apart") {
+  Served served({.first = 0.010, .gap = 0.001, .tokens = 5});
+  const auto result =
+      served.run("/clockwork", {.least_queries = 64}, {"closed_loop", {{"users", 32}}});
+  CAPTURE(result.reason);
+  REQUIRE(result.queries.size() >= 64);
+  for (const QueryRecord& query : result.queries) {
+    CHECK(query.status == Status::passed);
+    CHECK(query.tokens == 5);
+  }
+}
+
+TEST_CASE("a failure in the middle of an answer fails it, with its words") {
+  Served served({.first = 0.001, .gap = 0.001, .tokens = 5, .fail_every = 4, .fail_after = 2});
+  const auto result = served.run("/clockwork", {.least_queries = 8, .limits = {.latency = 3600}});
+  CHECK(result.status == Status::failed);
+  CHECK_THAT(result.reason, Catch::Contains("2 of 8 samples failed") &&
+                                Catch::Contains("broke off after 2 pieces"));
+  const auto share = std::ranges::find(result.measurements, "attainment", &Measurement::metric);
+  CHECK(estimate(*share).value == 0.75);
+}
+
+TEST_CASE("an address without a server, and an unknown model, are refused when they are opened") {
+  Served served({});
+  CHECK_THROWS_WITH(served.open("/clockwerk"), Catch::Contains("did you mean clockwork?"));
+  add_openai_predictor();
+  CHECK_THROWS_AS(open_predictor("openai:http://127.0.0.1:1/m", {.model = "m", .network = ""}),
+                  CommunicationError);
+  CHECK_THROWS_AS(open_predictor("openai:nowhere", {.model = "m", .network = ""}), ValueError);
+  CHECK_THROWS_AS(detail::ClockworkHandler({.slots = 2}), ValueError);
+}
+
+TEST_CASE("a request says what was asked for, and each prompt begins with another nonce") {
+  const std::string answer = kHead + content("a") + usage(3, 1) + kDone;
+  for (const bool is_fresh : {true, false}) {
+    ScriptedServer server({answer, answer, answer});
+    OpenaiSystem::Options options = client_of(server.url);
+    options.is_fresh = is_fresh;
+    options.request = {.model = "m", .most_tokens = 7, .ignore_eos = true, .seed = 5};
+    Texts prompts;
+    {
+      OpenaiSystem system(options, prompts);
+      (void)scenarios().at("closed_loop").make()->run(system, {.least_queries = 3});
+    }
+    std::set<std::string> nonces;
+    for (const std::string& body : server.asked) {
+      const auto asked = nlohmann::json::parse(body);
+      CHECK(asked["stream"] == true);
+      CHECK(asked["stream_options"]["include_usage"] == true);
+      CHECK(asked["max_tokens"] == 7);
+      CHECK(asked["ignore_eos"] == true);
+      CHECK(asked["seed"] == 5);
+      const std::string prompt = asked["messages"][0]["content"];
+      CHECK_THAT(prompt, Catch::Contains("What is "));
+      if (is_fresh) nonces.insert(prompt.substr(0, 18));
+      if (!is_fresh) CHECK(prompt.starts_with("What is "));
+    }
+    CHECK(server.asked.size() == 3);
+    CHECK(nonces.size() == (is_fresh ? 3 : 0));
+  }
+}
+
+TEST_CASE("refusals are failed queries with their status, and are counted") {
+  const std::string busy =
+      "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 32\r\n\r\n"
+      R"({"error": {"message": "slower"}})";
+  const std::string down = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\ndown";
+  const auto result = ask({kHead + content("a") + usage(3, 1) + kDone, busy, down, busy});
+  CHECK(result.status == Status::failed);
+  CHECK_THAT(result.reason,
+             Catch::Contains("3 of 4 samples failed, the first with: HTTP 429: slower"));
+  CHECK(result.conditions.at("refused") == "2 of status 429, 1 of status 503");
+  CHECK(result.queries.size() == 4);
+}
+
+TEST_CASE("a server that closes, hangs or sends another thing costs its own query alone") {
+  const std::string whole = kHead + content("a") + usage(3, 1) + kDone;
+  const auto fault = [&](const std::string& bad) {
+    const auto result = ask({bad, whole});
+    CHECK(result.queries.at(1).status == Status::passed);
+    CHECK(result.queries.at(0).status == Status::failed);
+    return result.reason;
+  };
+  CHECK_THAT(fault(kHead + content("a") + content("b")), Catch::Contains("broke off after 2"));
+  CHECK_THAT(fault("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n" + content("a")),
+             Catch::Contains("1 of 2 samples failed"));  // libcurl's words
+  CHECK_THAT(fault(""), Catch::Contains("1 of 2 samples failed"));
+  CHECK_THAT(fault("no HTTP"), Catch::Contains("1 of 2 samples failed"));
+  CHECK_THAT(fault(kHead + content("a") + "data: {\"error\": {\"message\": \"OOM\"}}\n\n"),
+             Catch::Contains("OOM"));
+  CHECK_THAT(fault(kHead + "data: {]\n\n"), Catch::Contains("no JSON object"));
+  const auto hung = ask({kHead + content("a")}, {.seconds = 1}, ScriptedServer::Then::hang);
+  CHECK(hung.status == Status::failed);
+  CHECK(hung.queries.at(0).first > 0);
+  CHECK_THAT(hung.reason, Catch::Contains("1 of 1 samples failed"));
+}
+
+TEST_CASE("counts of tokens that differ are doubted, with the words") {
+  const auto doubt_of = [](const std::vector<std::string>& events,
+                           const OpenaiSystem::Options& options = {}) {
+    std::string answer = kHead;
+    for (const std::string& one : events) answer += one;
+    const auto result = ask({answer + kDone, answer + kDone}, options);
+    CHECK(result.status == Status::mistrusted);
+    return result.reason;
+  };
+  CHECK_THAT(doubt_of({content("a"), content("b"), usage(3, 5)}),
+             Catch::Contains("tokens of the answers are 10 by the server's usage, 4 by pieces"));
+  CHECK_THAT(doubt_of({content("a")}), Catch::Contains("the server counts no tokens (usage)"));
+  CHECK_THAT(doubt_of({content("a"), usage(3, 1, 2)}),
+             Catch::Contains("the server took 4 prompt tokens from its cache"));
+  OpenaiSystem::Options asked{.request = {.most_tokens = 9, .ignore_eos = true}};
+  CHECK_THAT(doubt_of({content("a"), usage(3, 1)}, asked),
+             Catch::Contains("2 answers have 2 tokens, 9 each were asked for"));
+  OpenaiSystem::Options counting{.is_fresh = false, .tokenizer = tokenizers().at("bytes").make({})};
+  CHECK_THAT(doubt_of({content("a"), usage(30, 1)}, counting),
+             Catch::Contains("tokens of the prompts are 60 by the server's usage, 18 by the "
+                             "tokenizer"));
+  CHECK_THAT(doubt_of({content("abc"), usage(9, 3)}, counting),
+             Catch::Contains("6 by the server's usage, 2 by pieces, 6 by the tokenizer"));
+  CHECK_THAT(doubt_of({content("\xC3"), usage(3, 1)}), Catch::Contains("2 answers have bytes"));
+}
+
+TEST_CASE("a run whose counts agree is trusted, with a warm cache too") {
+  const std::string answer = kHead + content("a") + usage(9, 1, 4) + kDone;
+  const auto result =
+      ask({answer, answer}, {.is_fresh = false, .tokenizer = tokenizers().at("bytes").make({})});
+  CAPTURE(result.reason);
+  CHECK(result.status == Status::passed);
+  CHECK(result.conditions.at("prompt tokens by tokenizer").number() == 18);
+  CHECK(result.conditions.at("prompts") == "warm");
+}
+
+TEST_CASE("a busy client makes a run invalid, because it stamps late") {
+  const auto fault = [](double run, double busy) {
+    detail::TokenAccount account;
+    account.run_seconds = run;
+    account.busy_seconds = busy;
+    return account.report().fault;
+  };
+  CHECK(fault(2, 0.18).empty());
+  CHECK_THAT(fault(2, 0.22), Catch::Contains("busy for 11% of the time"));
+  CHECK(fault(0.5, 0.4).empty());  // mostly its start
+}
+
+}  // namespace
+}  // namespace d5
