@@ -26,7 +26,7 @@ struct Ticking {
   std::int64_t prompt_tokens = 0, tokens = 0;  ///< tokens: those sent
   std::int64_t begun = Trace::now_ns();
   std::size_t told = 0;
-  std::shared_ptr<LoadClock> clock = {};  ///< of the sending thread
+  std::shared_ptr<LoadClock> clock = {};  ///< belongs to the sending thread
 
   [[nodiscard]] json chunk(json choices) const {
     return {{"id", "tick"},
