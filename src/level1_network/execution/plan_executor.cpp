@@ -46,15 +46,15 @@ class KeptConstants {
   std::vector<Tensor> copies_;
 };
 
-/// The input, or a copy of it if the run would change its memory: a tensor fetched from the
+/// Replaces an input by a copy if the run would change its memory: a tensor fetched from the
 /// network.
-Value apart(const Plan& plan, const Value& input) {
-  if (!input.is_tensor()) return input;
-  const Tensor& tensor = input.tensor();
+void set_apart(const Plan& plan, Value& input) {
+  if (!input.is_tensor()) return;
   for (const Plan::Update& update : plan.in_place) {
-    if (overlap(tensor, update.constant)) return tensor.copy();
+    if (!overlap(input.tensor(), update.constant)) continue;
+    input = input.tensor().copy();
+    return;
   }
-  return input;
 }
 
 }  // namespace
@@ -135,7 +135,11 @@ const ValueMap& PlanExecutor::run(Plan& plan, Pass pass) {
 
 const ValueMap& PlanExecutor::finish(Plan& plan) {
   plan.finish();
-  if (!plan.planned_updates.empty()) network_.values_changed();
+  if (plan.planned_updates.empty()) return plan.outputs;
+  const bool is_current = plan.kept_of == network_.value_changes();
+  network_.values_changed();
+  // What the run updated is not what reordered weights are made of.
+  if (is_current && !plan.keeps_updated) plan.kept_of = network_.value_changes();
   return plan.outputs;
 }
 
@@ -164,7 +168,10 @@ void PlanExecutor::go_back(Plan& plan, std::uint32_t run) {
 void PlanExecutor::begin(Plan& plan, const ValueMap& inputs) {
   auto fed = inputs.begin();
   current_ = &plan;
-  for (auto& input : plan.inputs) *input.value = apart(plan, (fed++)->second);
+  for (auto& input : plan.inputs) {
+    *input.value = (fed++)->second;
+    set_apart(plan, *input.value);
+  }
   ++state_.run;
   state_.nested_runs = 0;
   const auto host = plan.arenas.find(Device{});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/plan/link.hpp"
 
+#include <algorithm>
+
 #include "level1_network/plan/gradients/link_gradients.hpp"
 #include "level1_network/plan/memory/memory_layout.hpp"
 
@@ -102,6 +104,9 @@ void link(Draft& draft) {
   for (Draft::Step& step : draft.steps) plan.forward.push_back(link_forward(draft, step));
   for (Draft::Step& step : draft.again) plan.again.push_back(link_forward(draft, step));
   link_outputs(draft);
+  plan.keeps_updated = std::ranges::any_of(draft.kept, [&](const Draft::Step& step) {
+    return draft.updates.contains(step.inputs.front()->name);
+  });
   if (draft.goes_back()) link_gradients(draft);
 
   auto& infos = plan.infos;

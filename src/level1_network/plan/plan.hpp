@@ -74,6 +74,7 @@ struct Plan {
   std::shared_ptr<void> reserved;             ///< for a nested graph; its memory
   std::vector<ForwardStep> kept;  ///< reorders of parameters and constants, in their own memory
   std::uint64_t kept_of = ~std::uint64_t{0};  ///< `Network::value_changes` when they ran last
+  bool keeps_updated = false;                 ///< they read a constant that runs update
   std::vector<ForwardStep> forward;
   std::vector<ForwardStep> again;  ///< steps that backward recomputes, in their order
   std::vector<BackwardStep> backward;

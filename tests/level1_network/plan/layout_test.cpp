@@ -236,6 +236,33 @@ TEST_CASE("what a kernel wants of a parameter is made once, and again after its 
   CHECK(run() == std::vector<float>{10, 8});
 }
 
+TEST_CASE("a run that updates another constant leaves what a kernel wants as it is") {
+  use_wanting_framework();
+  const bool is_read = GENERATE(false, true);
+  Network network = network_with_weights(true);
+  network.add_constant("count", Tensor::of<float>({2}, {0, 0}));
+  network.add_node("Add", {"count", "y"}, {"sum"});
+  network.add_update("count", "sum");
+  if (is_read) {  // which is then made of it, in every run
+    network.add_node("Max", {"x", "count"}, {"z"});
+    network.add_output("z");
+  }
+  const auto steps = std::make_shared<Steps>();
+  const auto executor = make_executor(network, {.frameworks = {"wanting", "reference"}});
+  executor->events().add(steps);
+  for (const float run : {0.0F, 1.0F, 2.0F}) {
+    steps->names.clear();
+    const auto& outputs = executor->inference({{"x", Tensor::of<float>({2}, {0, 5})}});
+    CHECK(outputs.at("y").tensor().data<float>()[0] == 1);
+    if (is_read) CHECK(outputs.at("z").tensor().data<float>()[0] == run);
+    const auto made = std::ranges::count(steps->names, "Reorder");
+    CHECK(made == (is_read ? 2 : run == 0 ? 1 : 0));
+  }
+  network.feed("w", Tensor::of<float>({2}, {7, 8}));
+  const auto& outputs = executor->inference({{"x", Tensor::of<float>({2}, {0, 5})}});
+  CHECK(outputs.at("y").tensor().data<float>()[0] == 7);
+}
+
 TEST_CASE("what a kernel wants of a value between nodes is made in every run") {
   use_wanting_framework();
   Network network = network_with_weights(true);
