@@ -23,7 +23,7 @@ constexpr const char* kOpJudgeExamples =
                                                 libraries that the source may not load
 
 The source defines operators against d5/abi.h; the one with the name of the case's operator
-is judged, in any domain. Each call has fresh inputs, and each answer is compared with the
+is judged, in any domain. In Python it is the function of that name. Each call has fresh inputs, and each answer is compared with the
 reference in float64. docs/reference/judging.md has the faults, and what is not promised.)";
 
 struct OpJudgeOptions : app::OutputOptions, app::RunOptions {
@@ -50,7 +50,8 @@ void register_op_judge(app::Program& program) {
   auto options = std::make_shared<OpJudgeOptions>();
   auto& command = program.add("op judge", "judge an operator's source that is not trusted",
                               kOpJudgeExamples, [options] { return run_op_judge(*options); });
-  command.add_option("SOURCE", options->source, "source of the operator, in C or C++")->required();
+  command.add_option("SOURCE", options->source, "source of the operator, in C, C++ or Python")
+      ->required();
   command.add_option("--for", options->words, "operator cases, or files of them")
       ->required()
       ->option_text("CASE...");

@@ -19,12 +19,12 @@
 #include "d5/core/measuring/ratio.hpp"
 #include "d5/core/peak/machine_peak.hpp"
 #include "d5/core/tensor/random.hpp"
-#include "d5/level0_ops/operator/build_operators.hpp"
 #include "level0_ops/judge/baseline.hpp"
 #include "level0_ops/judge/call_layout.hpp"
 #include "level0_ops/judge/fresh_case.hpp"
 #include "level0_ops/judge/judge_fault.hpp"
 #include "level0_ops/judge/judged_process.hpp"
+#include "level0_ops/judge/judged_source.hpp"
 #include "level0_ops/judge/time_floor.hpp"
 
 namespace d5 {
@@ -57,9 +57,8 @@ class SourceJudge {
       : options_(options),
         seed_(options.seed ? *options.seed : drawn_seed()),
         random_(seed_, stream_of("judge")),
-        library_(build_operators(
-            source, {}, {},
-            {.seconds = options.compile_seconds, .bytes = std::size_t(options.memory)})) {
+        source_(detail::prepare_source(
+            source, {.seconds = options.compile_seconds, .bytes = std::size_t(options.memory)})) {
     for (const CaseLine& line : cases) {
       add(source, line, JudgedPass::forward);
       if (options.gradients) add(source, line, JudgedPass::backward);
@@ -166,7 +165,7 @@ class SourceJudge {
       outputs = std::max(outputs, detail::shared_bytes(one.fresh->written()));
     }
     process_ = std::make_unique<detail::JudgedProcess>(
-        library_, inputs, outputs,
+        source_, inputs, outputs,
         detail::JudgedLimits{.threads = threads(),
                              .seconds = options_.call_seconds,
                              .bytes = std::size_t(options_.memory),
@@ -268,7 +267,7 @@ class SourceJudge {
   JudgeOptions options_;
   std::uint64_t seed_;
   RandomStream random_;
-  std::string library_;
+  detail::JudgedSource source_;
   std::vector<JudgedCase> cases_;
   std::unique_ptr<detail::JudgedProcess> process_;
   std::uint64_t number_ = 0;    ///< number of the last call

@@ -18,7 +18,6 @@
 
 #include "core/machine/machine.hpp"
 #include "d5/core/clocks/clock.hpp"
-#include "d5/core/entries/framework.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/statistics/statistics.hpp"
 #include "level0_ops/judge/judge_fault.hpp"
@@ -27,17 +26,6 @@ namespace d5::detail {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The program `d5_judged_kernel`, which lies beside d5's plug-ins.
-std::string judged_program() {
-  for (const auto& folder : plugin_path()) {
-    const std::string file = folder + "/d5_judged_kernel";
-    if (fs::exists(file)) return file;
-  }
-  throw NotFound(
-      "there is no program d5_judged_kernel beside d5's plug-ins ('d5 env' shows where "
-      "they are); build the target d5_judged_kernel, or set D5_PLUGIN_PATH");
-}
 
 /// Removals of all variables: nothing of this process's environment reaches the judged one.
 std::vector<std::string> no_environment() {
@@ -49,8 +37,8 @@ std::vector<std::string> no_environment() {
   return names;
 }
 
-pid_t start_judged(int socket) {
-  return start({.words = {judged_program()},
+pid_t start_judged(const std::vector<std::string>& words, int socket) {
+  return start({.words = words,
                 .variables = no_environment(),
                 .input = socket,
                 .ends_with_parent = SIGKILL});
@@ -121,16 +109,16 @@ std::string tensor_name(const judged::Orders& orders, std::size_t i) {
   return fmt::format("gradient of input {}", i - orders.output_count);
 }
 
-JudgedProcess::JudgedProcess(const std::string& library, std::size_t input_bytes,
+JudgedProcess::JudgedProcess(const JudgedSource& source, std::size_t input_bytes,
                              std::size_t output_bytes, const JudgedLimits& limits)
-    : library_(library),
+    : source_(source),
       limits_(limits),
       orders_("orders", sizeof(judged::Orders), SharedPages::Others::read),
       answers_("answers", sizeof(judged::Answers), SharedPages::Others::write),
       inputs_("inputs", input_bytes, SharedPages::Others::read),
       outputs_("outputs", output_bytes, SharedPages::Others::write),
       sockets_(make_socket_pair(SOCK_STREAM)),
-      number_(start_judged(sockets_.there.get())),
+      number_(start_judged(source.words, sockets_.there.get())),
       process_(number_) {
   cores_ = pin(number_, limits.threads);
   orders().most_threads = limits.threads;
@@ -180,7 +168,7 @@ void JudgedProcess::load() {
   while (!calls_) {
     OwnedDescriptor listener = received_descriptor(sockets_.here.get());
     if (listener.get() >= 0) {
-      calls_.emplace(std::move(listener), number_, library_, limits_.forbidden);
+      calls_.emplace(std::move(listener), number_, source_, limits_.forbidden);
     } else if (process_.has_ended()) {
       throw Unsupported(
           fmt::format("a source cannot be judged here: {}", printable_message(answers().message)));

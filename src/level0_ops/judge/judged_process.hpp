@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/process/owned_process.hpp"
+#include "level0_ops/judge/judged_source.hpp"
 #include "level0_ops/judge/protocol.hpp"
 #include "level0_ops/judge/shared_pages.hpp"
 #include "level0_ops/judge/supervised_calls.hpp"
@@ -29,7 +30,7 @@ class JudgedProcess {
   /// Starts the process and loads the library. The tensors' memory has these sizes. Throws:
   /// JudgeFault for a library that cannot be loaded; Unsupported if the system cannot confine it;
   /// IoError.
-  JudgedProcess(const std::string& library, std::size_t input_bytes, std::size_t output_bytes,
+  JudgedProcess(const JudgedSource& source, std::size_t input_bytes, std::size_t output_bytes,
                 const JudgedLimits& limits);
 
   [[nodiscard]] SharedPages& inputs() { return inputs_; }
@@ -61,7 +62,7 @@ class JudgedProcess {
   [[noreturn]] void refuse_end();
   [[nodiscard]] double processor_seconds() const;
 
-  std::string library_;
+  JudgedSource source_;
   JudgedLimits limits_;
   SharedPages orders_, answers_, inputs_, outputs_;
   DescriptorPair sockets_;

@@ -94,6 +94,26 @@ constexpr NamedCall kForbidden[] = {
 #endif
 };
 
+/// Calls that are refused, and do no harm then: names for people.
+constexpr NamedCall kRefused[] = {
+    {SYS_ioctl, "ioctl"},
+    {SYS_fcntl, "fcntl"},
+    {SYS_pipe2, "pipe2"},
+    {SYS_prctl, "prctl"},
+    {SYS_getcwd, "getcwd"},
+    {SYS_readlinkat, "readlinkat"},
+    {SYS_prlimit64, "prlimit64"},
+    {SYS_setitimer, "setitimer"},
+    {SYS_timer_create, "timer_create"},
+    {SYS_setpriority, "setpriority"},
+    {SYS_sched_setaffinity, "sched_setaffinity"},
+#ifdef SYS_readlink
+    {SYS_readlink, "readlink"},
+    {SYS_access, "access"},
+    {SYS_alarm, "alarm"},
+#endif
+};
+
 /// Files that libraries read while they are loaded, or to count processors.
 constexpr std::string_view kReadable[] = {"/lib/",
                                           "/lib64/",
@@ -113,18 +133,21 @@ std::string resolved(const std::string& path) {
   return real ? real.get() : "";
 }
 
-bool is_readable(const std::string& real) {
-  return std::ranges::any_of(kReadable,
-                             [&](std::string_view begin) { return real.starts_with(begin); });
+/// Whether it is one of the files, or below one of the folders.
+bool is_below(const std::string& real, const auto& begins) {
+  const std::string as_folder = real + "/";
+  return std::ranges::any_of(begins, [&](std::string_view begin) {
+    return real.starts_with(begin) || as_folder == begin;
+  });
 }
 
 }  // namespace
 
-SupervisedCalls::SupervisedCalls(OwnedDescriptor listener, pid_t process, std::string library,
+SupervisedCalls::SupervisedCalls(OwnedDescriptor listener, pid_t process, JudgedSource source,
                                  std::vector<std::string> forbidden)
     : listener_(std::move(listener)),
       process_(process),
-      library_(std::move(library)),
+      source_(std::move(source)),
       forbidden_(std::move(forbidden)) {}
 
 std::string SupervisedCalls::text_at(std::uint64_t address) const {
@@ -156,12 +179,12 @@ void SupervisedCalls::open_for(const seccomp_notif& asked, std::uint64_t path_ad
                                std::uint64_t flags) {
   const std::string path = text_at(path_address);
   const bool is_library = path == judged::kLibraryPath;
-  const std::string real = is_library ? library_ : resolved(path);
+  const std::string real = is_library ? source_.file : resolved(path);
   if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY) {
     throw JudgeFault("wrote a file", fmt::format("it opened '{}' to write", printable(path)));
   }
   if (real.empty()) return refuse(asked, ENOENT, fmt::format("'{}'", printable(path)));
-  if (!is_library && !is_readable(real)) {
+  if (!is_library && !is_below(real, kReadable) && !is_below(real, source_.readable)) {
     return refuse(asked, EACCES, fmt::format("'{}'", printable(path)));
   }
   for (const auto& word : forbidden_) {
@@ -207,7 +230,9 @@ void SupervisedCalls::answer() {
     }
     throw JudgeFault("forbidden system call", fmt::format("it called {}", name));
   }
-  refuse(asked, EPERM, fmt::format("system call {}", number));
+  const auto* named = std::ranges::find(kRefused, number, &NamedCall::number);
+  refuse(asked, EPERM,
+         named != std::end(kRefused) ? named->name : fmt::format("system call {}", number));
 }
 
 }  // namespace d5::detail

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/files/owned_descriptor.hpp"
+#include "level0_ops/judge/judged_source.hpp"
 
 struct seccomp_notif;
 
@@ -17,9 +18,9 @@ namespace d5::detail {
 /// their descriptors are handed over, so that the process cannot exchange a path after the check.
 class SupervisedCalls {
  public:
-  /// `listener` is the filter's descriptor. `library` is opened by the judged process under
+  /// `listener` is the filter's descriptor. The source's file is opened by the judged process under
   /// `judged::kLibraryPath`. Files with a name that contains one of `forbidden` are a fault.
-  SupervisedCalls(OwnedDescriptor listener, pid_t process, std::string library,
+  SupervisedCalls(OwnedDescriptor listener, pid_t process, JudgedSource source,
                   std::vector<std::string> forbidden);
 
   [[nodiscard]] int descriptor() const { return listener_.get(); }
@@ -39,7 +40,7 @@ class SupervisedCalls {
 
   OwnedDescriptor listener_;
   pid_t process_;
-  std::string library_;
+  JudgedSource source_;
   std::vector<std::string> forbidden_;
   std::set<std::string> opened_, refused_;
 };

@@ -128,7 +128,7 @@ TEST_CASE("a source that cannot be compiled throws, with the compiler's words or
       "static_assert(f() != 1);\nstatic_assert(f() != 2);\nstatic_assert(f() != 3);\n";
   CHECK_THROWS_WITH(judge(slow, {.compile_seconds = 0.5}), Contains("needs more than 0.5 s"));
   CHECK_THROWS_AS(judge_source(folder / "absent.cpp", expand_case("MatMul 2x3 3x2")), IoError);
-  CHECK_THROWS_AS(judge_source(folder / "source.py", expand_case("MatMul 2x3 3x2")), Unsupported);
+  CHECK_THROWS_AS(judge_source(folder / "source.js", expand_case("MatMul 2x3 3x2")), Unsupported);
   CHECK_THROWS_AS(judge_source(source_of("controls/plain"), {}), ValueError);
   CHECK_THROWS_AS(judge("", {.memory = 0}), ValueError);
 }

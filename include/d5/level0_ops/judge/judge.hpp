@@ -36,7 +36,9 @@ struct JudgeOptions {
 /// Judges an operator that is not trusted: is it right, and how fast is it. `source` is compiled
 /// (`build_operators`) and runs in a confined process of its own, which knows neither the expected
 /// answers, nor the seed, nor the clock. The case's operator is the one of its name in the source,
-/// in any domain; it is judged by the reference's definition.
+/// in any domain; it is judged by the reference's definition. In a source in Python (.py) it is the
+/// function of that name, MatMul(inputs, outputs), which writes into NumPy arrays; MatMul_backward
+/// for the gradients.
 ///
 ///     judge_source("matmul.cpp", expand_case("MatMul {n}x{n} {n}x{n} for n=63,64,65"));
 ///
@@ -52,8 +54,9 @@ struct JudgeOptions {
 /// it must not do; such a record is failed. A time below the machine's floor is "impossible"
 /// (`machine_peak`). docs/reference/judging.md has the faults, and what is not promised.
 /// Throws: FormatError with the compiler's message; Unsupported if this system cannot confine a
-/// process, and for a kind of source other than C and C++; NotFound for an unknown framework, and
-/// why one cannot be loaded; ValueError without cases; IoError. Every other error is a record.
+/// process, for Python without NumPy, and for another kind of source; NotFound for an unknown
+/// framework, and why one cannot be loaded; ValueError without cases; IoError. Every other error is
+/// a record.
 [[nodiscard]] std::vector<Measurement> judge_source(const std::string& source,
                                                     const std::vector<CaseLine>& cases,
                                                     const JudgeOptions& options = {});
