@@ -120,8 +120,8 @@ void bind_operator_validation(py::module_& m) {
       },
       py::arg("source"), py::arg("cases"), py::kw_only(), py::arg("seed") = py::none(),
       "Judges the source of an operator that is not trusted, in C or C++ against d5/abi.h or in "
-      "Python: `d5 op judge`. `cases` are cases, or files of them. Each call has fresh inputs, in a "
-      "confined process; without a seed, the system draws one. The condition 'fault' of a failed "
+      "Python: `d5 op judge`. `cases` are cases, or files of them. Each call has fresh inputs, in "
+      "a confined process; without a seed, the system draws one. The condition 'fault' of a failed "
       "row names what the source did.");
   tell_keywords(m, "judge_source", options_of<JudgeOptions>());
   m.def(
