@@ -172,7 +172,8 @@ bool CompiledNetwork::serves(const Purpose& purpose, const ValueMap& inputs) con
 void CompiledNetwork::run(const ValueMap& inputs, Network& network) {
   auto place = inputs_.begin();
   std::list<Value> apart;  // copies of inputs that the run would change
-  for (const auto& [name, value] : inputs) {
+  for (const auto& input : inputs) {
+    const Value& value = input.second;
     const bool changes = value.is_tensor() && std::ranges::any_of(in_place_, [&](const Tensor& t) {
                            return overlap(t, value.tensor());
                          });
