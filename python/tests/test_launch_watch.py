@@ -21,6 +21,11 @@ def leave_early():
         d5.world().all_reduce(d5.Tensor(np.zeros(3)))
 
 
+def meet_nobody():
+    if d5.world().rank == 0:
+        d5.world().barrier()
+
+
 def differ():
     ranks = d5.world()
     if ranks.rank == 0:
@@ -49,6 +54,11 @@ def sleep_long():
 def test_a_rank_that_returns_while_another_waits_is_named():
     with pytest.raises(d5.CommunicationError, match="all_reduce of 3 x float64, sum at rank 0.* rank 1 returned"):
         d5.launch(leave_early, ranks=2)
+
+
+def test_a_barrier_of_one_rank_is_no_end_of_the_others_function():
+    with pytest.raises(d5.CommunicationError, match="barrier at rank 0; no further call at rank 1.* rank 1 returned"):
+        d5.launch(meet_nobody, ranks=2, timeout=20)
 
 
 def test_different_calls_are_named_with_their_ranks():
@@ -102,3 +112,20 @@ def test_a_killed_launcher_leaves_no_folder(how, tmp_path):
     while list(scratch.iterdir()) and time.monotonic() < end:
         time.sleep(0.05)
     assert not list(scratch.iterdir())
+
+
+def train_without_cut(cut: bool):
+    ranks = d5.world()
+    samples = {"image": np.random.default_rng(1).random((8, 1, 28, 28), np.float32), "label": np.arange(8) % 10}
+    executor = d5.executor(d5.model("mlp", seed=1, with_loss=True, width=4))
+    optimizer = d5.distributed_optimizer("consistent_decentralized", d5.optimizer("sgd", executor))
+    sampler = d5.sampler("ordered", d5.tensor_dataset(samples), batch_size=4)
+    if cut:
+        sampler.take_part(ranks.rank, ranks.size)
+    d5.Trainer(optimizer, sampler).run()
+
+
+def test_a_sampler_that_was_not_cut_is_refused_on_ranks():
+    d5.launch(train_without_cut, True, ranks=2)
+    with pytest.raises(d5.ValueError, match=r"same first batch of 4 samples.*take_part\(rank, ranks\)"):
+        d5.launch(train_without_cut, False, ranks=2)

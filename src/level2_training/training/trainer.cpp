@@ -16,6 +16,7 @@
 #include "level2_training/losses/parts/scalar_loss.hpp"
 #include "level2_training/training/changed_parameters.hpp"
 #include "level2_training/training/older_checkpoints.hpp"
+#include "level2_training/training/own_samples.hpp"
 #include "level2_training/training/test_mean.hpp"
 
 namespace d5 {
@@ -165,6 +166,7 @@ void Trainer::run_batch(const Batch& batch) {
   Span span("training", "batch");
   span.argument("batch", batch.index);
   span.argument("samples", batch.size);
+  if (step_ == 0) detail::expect_own_samples(optimizer_.agreement(), batch);
   for (auto* event : listeners_) event->before_batch(*this, batch);
   // The measured time is that of the step alone: forward, backward, update, and the wait for the
   // device.

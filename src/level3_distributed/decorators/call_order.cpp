@@ -23,6 +23,7 @@ namespace {
 struct Signature {
   std::int64_t kind = 0, type = 0, elements = 0, root = kAnyRank, reduction = 0, counts = 0;
 };
+constexpr int kEnd = -2;  // in place of a root: no call follows
 constexpr std::int64_t kNumbers = sizeof(Signature) / sizeof(std::int64_t);
 
 std::int64_t digest(const RankCounts& counts) {
@@ -62,6 +63,7 @@ Signature signature_of(const CommunicationCall& call) {
 
 std::string to_string(const Signature& s) {
   const auto kind = static_cast<CallKind>(s.kind);
+  if (kind == CallKind::split && s.root == kEnd) return "no further call";
   std::string text(name_of(kind));
   if (s.elements > 0) text += fmt::format(" of {}", s.elements);
   if (s.type != 0) text += fmt::format(" x {}", name_of(static_cast<DType>(s.type)));
@@ -140,12 +142,17 @@ std::unique_ptr<Request> CallOrder::do_start(const CommunicationCall& call) {
   return std::make_unique<ComparedRequest>(*this, compare(call));
 }
 
+void CallOrder::compare_now(const CommunicationCall& call) {
+  if (size() == 1) return;
+  const auto compared = compare(call);
+  while (!waiting_.empty() && !broken_) begin_next();
+  if (broken_) std::rethrow_exception(broken_);
+}
+
+void CallOrder::end() { compare_now({.kind = CallKind::split, .peer = kEnd}); }
+
 std::shared_ptr<Communicator> CallOrder::do_split(int color, int order) {
-  if (size() > 1) {
-    const auto compared = compare({.kind = CallKind::split});
-    while (!waiting_.empty() && !broken_) begin_next();
-    if (broken_) std::rethrow_exception(broken_);
-  }
+  compare_now({.kind = CallKind::split});
   return CommunicatorDecorator::do_split(color, order);
 }
 

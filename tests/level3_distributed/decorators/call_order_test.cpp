@@ -143,6 +143,18 @@ TEST_CASE("calls that differ are an error on every rank that names both and thei
   CHECK_THROWS_AS(ranks->barrier(), CommunicationError);  // who is out of step stays so
 }
 
+TEST_CASE("an end is answered by the ends of the other ranks alone") {
+  const auto ranks = ordered();
+  dynamic_cast<CallOrder&>(*ranks).end();
+  if (rank_count < 2) return;
+  const auto call = [&] {
+    if (this_rank == 0) return ranks->barrier();
+    dynamic_cast<CallOrder&>(*ranks).end();
+  };
+  CHECK_THROWS_WITH(call(), Catch::Contains("barrier at rank 0") &&
+                                Catch::Contains("no further call at rank 1"));
+}
+
 TEST_CASE("sums in memory, and what makes memory, are compared as calls are") {
   if (rank_count < 2) return;
   const bool other = this_rank == rank_count - 1;

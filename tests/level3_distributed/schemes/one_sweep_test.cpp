@@ -110,6 +110,7 @@ class WithoutFactor final : public testing::WrappedExecutor {
 
 std::vector<double> norms_of(Optimizer& optimizer) {
   const auto data = test::points_sampler(12, 4);
+  data->take_part(world()->rank(), world()->size());
   Trainer trainer(optimizer, *data, nullptr);
   const auto norm = std::dynamic_pointer_cast<TrainingMetric>(metrics().at("gradient_norm").make());
   trainer.events().add(norm);

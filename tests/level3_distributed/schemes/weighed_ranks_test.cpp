@@ -147,6 +147,28 @@ TEST_CASE("the training loss that is reported is that of the whole batch") {
   }
 }
 
+TEST_CASE("ranks that all have the same batch are refused") {
+  if (rank_count < 2) return;
+  const WeighedClasses model;
+  const auto train = [&](const WeighedSamples& samples, bool cut) {
+    const auto optimizer = distributed_optimizers()
+                               .at("consistent_decentralized")
+                               .make(std::dynamic_pointer_cast<ThreeStepOptimizer>(open_optimizer(
+                                         "sgd", make_executor(model.network()), "loss", {})),
+                                     world(), {});
+    const auto sampler = samplers().at("ordered").make(samples.dataset(), {{"batch_size", 4}});
+    if (cut) sampler->take_part(this_rank, rank_count);
+    Trainer trainer(*optimizer, *sampler, nullptr);
+    optimizer->run(trainer);
+  };
+  const WeighedSamples samples(4, {});
+  CHECK_THROWS_WITH(train(samples, false), Catch::Contains("have the same first batch of 4") &&
+                                               Catch::Contains("take_part(rank, ranks)"));
+  CHECK_NOTHROW(train(samples, true));
+  // Samples of each rank's own need no cut.
+  CHECK_NOTHROW(train(WeighedSamples(4, {}, 21 + std::uint64_t(this_rank)), false));
+}
+
 TEST_CASE("ranks send no more than their gradients if samples count alike") {
   const WeighedSamples samples(4 * rank_count, {});
   const auto calls = [&](const WeighedClasses& model) {

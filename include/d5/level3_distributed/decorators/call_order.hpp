@@ -32,6 +32,9 @@ class CallOrder final : public CommunicatorDecorator {
   /// A collective.
   explicit CallOrder(std::shared_ptr<Communicator> inner);
   ~CallOrder() override;
+  /// Says that this rank makes no further collective: ranks that still make one get an error. A
+  /// collective, which only this call on the other ranks answers.
+  void end();
   [[nodiscard]] std::unique_ptr<Request> watch(const CommunicationCall& call,
                                                std::unique_ptr<Request> request) override;
 
@@ -47,6 +50,8 @@ class CallOrder final : public CommunicatorDecorator {
   class ComparedRequest;
   [[nodiscard]] std::shared_ptr<Compared> compare(const CommunicationCall& call,
                                                   std::unique_ptr<Request> begun = nullptr);
+  /// Compares a call without data, and all before it.
+  void compare_now(const CommunicationCall& call);
   void begin_next();
   void begin_known();
   void expect_alike(const Compared& call) const;
