@@ -91,6 +91,10 @@ def _name_of(made: Callable[..., Any]) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain).lower()
 
 
+registered_in_main: dict[str, Any] = {}
+"""Parts of a script or a notebook, which ranks that it launches get, too."""
+
+
 @typing.overload
 def register(made: Made, /) -> Made: ...
 @typing.overload
@@ -124,6 +128,8 @@ def register(made: Any = "", /, *, kind: str = "") -> Any:
 
     def add(part: Any) -> Any:
         name = made or _name_of(part)
+        if getattr(part, "__module__", "") == "__main__":
+            registered_in_main[name] = part
         if isinstance(part, type) and not kind and issubclass(part, Operator):
             return _operator(name)(part)
         if isinstance(part, type) and not kind and issubclass(part, Framework):

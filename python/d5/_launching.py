@@ -16,6 +16,7 @@ import tempfile
 from typing import IO, Any, Callable, TypeVar, cast
 
 from d5 import _d5
+from d5._entries import registered_in_main
 from d5._former import takes_former_keywords
 from d5._launched_rank import Failure, Task, Watch, failure_file, lock_file, result_file, returned_file
 from d5._nearest import knows_its_keywords
@@ -46,7 +47,7 @@ def launch(
     Within it `d5.world()` is all of them. They are new processes of this machine (several are
     started by mpirun), also from a notebook. Arguments and results are pickled. A function of a
     module is sent by name; one of the main module is sent as source, with everything that it names
-    there. Output of the ranks appears here.
+    there and with the parts that it registers (`d5.register`). Output of the ranks appears here.
 
     The first rank that fails ends the others; its exception is raised here, with its rank and its
     traceback. Ctrl-C, and the end of this process, end them all.
@@ -89,7 +90,8 @@ def launch_watched(
     ):
         fcntl.flock(lock, fcntl.LOCK_EX)
         folder = pathlib.Path(name)
-        task = Task(list(sys.path), watch, send("d5.launch", (function, arguments, keywords)))
+        call = send("d5.launch", (function, arguments, keywords), list(registered_in_main.values()))
+        task = Task(list(sys.path), watch, call)
         (folder / "task").write_bytes(pickle.dumps(task))
         code = f"from d5._launched_rank import run; run({name!r})"
         words = _d5.launch_words(ranks, [sys.executable, "-c", code])

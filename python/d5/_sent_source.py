@@ -22,7 +22,7 @@ import symtable
 import sys
 import textwrap
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Union
 
 from d5.errors import Error, TypeError, Unsupported
@@ -77,9 +77,19 @@ class Sent(NamedTuple):
         return pickle.loads(self.pickled)
 
 
-def send(who: str, thing: Any) -> Sent:
-    """Throws: TypeError for objects that cannot be pickled, Unsupported if a source is not known."""
+def send(who: str, thing: Any, registered: Iterable[Any] = ()) -> Sent:
+    """Also sends what of `registered`, parts of the main module, can be sent: they register themselves there.
+
+    Throws: TypeError for objects that cannot be pickled, Unsupported if a source is not known."""
     parts = _Parts(who)
+    for part in registered:
+        before = parts.steps.copy(), parts.seen.copy()
+        try:
+            made = _definition(part)
+            if made is not None:
+                parts.take(made)
+        except Error:  # where it is used, it is unknown
+            parts.steps, parts.seen = before
     pickled = parts.pickle(thing, "what it is given")
     return Sent(parts.steps, pickled)
 

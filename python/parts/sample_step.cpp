@@ -93,8 +93,10 @@ class SingleRun final : public StepRun {
 Tensor run_alone(const SampleStep& step, const Anything& sample, std::uint64_t seed) {
   RandomStream random(seed);
   const auto memory = step.memory();
-  SingleRun run(to_tensor(sample), random, memory.get());
+  Tensor in = to_tensor(sample);
   const py::gil_scoped_release released;
+  (void)step.describe(in.desc());  // refuses what the step cannot process
+  SingleRun run(std::move(in), random, memory.get());
   step.run(run);
   return run.result;
 }

@@ -299,3 +299,11 @@ def test_what_cannot_be_registered_is_told():
     with pytest.raises(d5.TypeError, match="has no method run"):
         d5.register("tests-empty")(type("Empty", (d5.SampleStep,), {}))
         d5.transformed(points(), ["tests-empty"], field="x")[0]
+
+
+def test_a_step_alone_refuses_what_it_cannot_process():
+    step = d5.sample_step("tokenize", tokenizer="bytes", length=4)
+    assert step.run("ab").tolist() == [97, 98, 0, 0]
+    for given in (["ab", "cd"], 3, 1.5, np.array([97, 98], np.int32)):
+        with pytest.raises(d5.TypeError, match="expected a text: a string, or a vector of bytes"):
+            step.run(given)

@@ -180,6 +180,42 @@ exec(compile(text, "<cell 1>", "exec"), globals())
     assert done.stdout.splitlines() == ["the script runs once", str([12.0, 14.0][:ranks])]
 
 
+REGISTERED = """
+import d5
+
+@d5.register("rule-of-a-script")
+class Rule(d5.UpdateRule):
+    def __init__(self, learning_rate: float = 0.25):
+        self.learning_rate = learning_rate
+
+    def update(self, gradient, value):
+        value -= self.learning_rate * gradient
+
+@d5.register(kind="loss")
+def unsent(network, output, target, loss, scale: float = 1.0):
+    FILE.read()
+
+FILE = open(__file__)
+
+def rules():
+    return "rule-of-a-script" in d5.optimizers()
+
+print(d5.launch(rules, ranks=2))
+few = ["training.epochs=1", "training.most_batches=2", "optimizer.name=rule-of-a-script"]
+rows = d5.train("mnist-lenet-quick", overrides=few, metrics=["loss"], ranks=2)[0]
+print([row.status for row in rows if row.metric == "loss"])
+"""
+
+
+@needs_mpirun
+def test_parts_that_a_script_registers_are_there_on_its_ranks(tmp_path):
+    file = tmp_path / "main.py"
+    file.write_text(REGISTERED)
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["[True, True]", "['passed']"]
+
+
 WAITING = """
 import os, pathlib, sys, time
 import d5
