@@ -6,6 +6,7 @@
 
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/analysis/analysis.hpp"
 #include "d5/evaluation/run/evaluate.hpp"
 #include "tests/cache_folder.hpp"
 #include "tests/evaluation/toy_evaluation.hpp"
@@ -79,6 +80,37 @@ TEST_CASE("generated text is evaluated without a network, and its tokens are tim
     CHECK(query.first >= query.begun + 4'000'000);
     CHECK(query.ended >= query.begun + 4'000'000 + 4 * 2'000'000);
   }
+}
+
+TEST_CASE("the analysis of tokens has a row a cell, with the records' own numbers") {
+  const testing::OwnCacheFolder cache;
+  const testing::TemporaryFolder folder;
+  const Results results =
+      evaluate(evaluation_of_text(folder, "clockwork:first=0.004:gap=0.002:tokens=5"));
+  const auto analyse = [](const std::string& name, const Results& of) {
+    return analyses().at(name).make()->analyse(std::vector<AnalysedRun>{{"", of}});
+  };
+  const AnalysisResult tokens = analyse("tokens", results);
+  REQUIRE(tokens.table.size() == 1);
+  const auto cell = [&](const std::string& column) {
+    const auto place = std::ranges::find(tokens.table.columns(), column, &TextTable::Column::title);
+    REQUIRE(place != tokens.table.columns().end());
+    return tokens.table.rows()[0][std::size_t(place - tokens.table.columns().begin())];
+  };
+  CHECK(cell("answers") == "10");
+  CHECK(cell("attainment") == "1.00");
+  for (const char* metric : {"ttft", "itl", "tpot"}) {
+    const auto place = std::ranges::find_if(results.measurements, [&](const Measurement& one) {
+      return one.metric == metric && one.statistic == Statistic{};  // the median
+    });
+    REQUIRE(place != results.measurements.end());
+    CHECK(cell(std::string(metric) + " p50") == with_prefix(estimate(*place).value, "s"));
+  }
+  REQUIRE(tokens.plots.size() == 1);
+  CHECK(tokens.plots[0].rows.size() == 1);
+  Results without = results;
+  std::erase_if(without.measurements, [](const auto& one) { return one.metric == "ttft"; });
+  CHECK(analyse("tokens", without).table.size() == 0);
 }
 
 TEST_CASE("a framework and a model that do not fit by text are refused, with the way out") {
