@@ -126,8 +126,10 @@ constexpr std::string_view kReadable[] = {"/lib/",
                                           "/proc/cpuinfo",
                                           "/proc/meminfo"};
 
-/// The path without links and dots; empty if there is no such file.
+/// The path without links and dots; empty if there is no such file. A relative path is refused,
+/// because it begins in a folder of the other process.
 std::string resolved(const std::string& path) {
+  if (!path.starts_with('/')) return "";
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
                                                          &std::free);
   return real ? real.get() : "";
@@ -200,9 +202,10 @@ void SupervisedCalls::open_for(const seccomp_notif& asked, std::uint64_t path_ad
   added.flags = SECCOMP_ADDFD_FLAG_SEND;
   added.srcfd = static_cast<__u32>(file.get());
   added.newfd_flags = O_CLOEXEC;
-  if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ADDFD, &added) >= 0 && !is_library) {
-    opened_.insert(real);
+  if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ADDFD, &added) < 0) {
+    return refuse(asked, EMFILE, fmt::format("'{}'", printable(path)));
   }
+  if (!is_library) opened_.insert(real);
 }
 
 void SupervisedCalls::answer() {
