@@ -19,6 +19,7 @@
 #include "d5/evaluation/generation/network_generator.hpp"
 #include "d5/evaluation/generation/regret.hpp"
 #include "d5/evaluation/generation/sampling.hpp"
+#include "d5/evaluation/generation/served_generator.hpp"
 #include "d5/evaluation/load/arrival_stream.hpp"
 #include "d5/evaluation/load/load_clock.hpp"
 #include "d5/evaluation/load/query_record.hpp"

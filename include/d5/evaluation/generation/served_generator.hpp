@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "d5/evaluation/generation/generator.hpp"
+#include "d5/evaluation/load/system_under_test.hpp"
+
+namespace d5 {
+
+/// A generator that scenarios query. A thread steps it, and admits waiting queries in order of
+/// arrival between steps, as slots become free; each token is a piece of its answer.
+///
+///     ServedGenerator served(generator, prompts, {.most_tokens = 64});
+///
+/// The answer of a sample is its tokens, as int64. Its draws are those of request number `sample`.
+class ServedGenerator final : public SystemUnderTest {
+ public:
+  /// Sample i is `prompts[i]`. The generator has no texts of others. Throws: ValueError without
+  /// prompts; Unsupported if the system cannot create the thread.
+  ServedGenerator(std::shared_ptr<Generator> generator, std::vector<std::vector<TokenId>> prompts,
+                  GenerationLimits limits, Sampling sampling = {});
+  /// Ends after the step under way; fails queries that are not answered.
+  ~ServedGenerator() override;
+  ServedGenerator(const ServedGenerator&) = delete;
+  ServedGenerator& operator=(const ServedGenerator&) = delete;
+
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::int64_t samples() const override;
+  void issue(std::span<const Query> queries) override;
+
+ private:
+  struct Line;
+  void serve();
+  void admit(const Query& query);
+  void step();
+  void fail_all(std::string_view reason);
+
+  std::shared_ptr<Generator> generator_;
+  std::vector<std::vector<TokenId>> prompts_;
+  GenerationLimits limits_;
+  Sampling sampling_;
+  std::unique_ptr<Line> line_;
+};
+
+}  // namespace d5

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/evaluation/generation/served_generator.hpp"
+
+#include <catch2/catch.hpp>
+#include <condition_variable>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "d5/core/errors/error.hpp"
+#include "tests/evaluation/generation/vivid_decoder.hpp"
+
+using namespace d5;
+using test::answers_of;
+using test::generator_of;
+using test::kPrompts;
+using test::Tokens;
+using test::vivid_decoder;
+
+namespace {
+
+std::shared_ptr<Generator> shared_generator(std::int64_t slots) {
+  return std::make_shared<NetworkGenerator>(make_executor(vivid_decoder(slots)), nullptr,
+                                            NetworkGenerator::Options{.piece = 8});
+}
+
+/// Answers and pieces by query.
+class Listening {
+ public:
+  struct Heard {
+    std::optional<Status> status;
+    std::string reason;
+    Tokens tokens;
+    std::int64_t counted = 0, pieces = 0, pieces_after = 0;
+  };
+  explicit Listening(SystemUnderTest& system) : system_(system) {
+    system.on_complete(
+        [this](std::span<const QueryAnswer> answers) {
+          const std::lock_guard lock(mutex_);
+          for (const QueryAnswer& answer : answers) {
+            Heard& heard = heard_[answer.id];
+            heard.status = answer.status;
+            heard.reason = answer.reason;
+            heard.counted = answer.tokens;
+            heard.tokens.resize(answer.bytes.size() / sizeof(TokenId));
+            if (!heard.tokens.empty()) {
+              std::memcpy(heard.tokens.data(), answer.bytes.data(), answer.bytes.size());
+            }
+            ++answers_;
+          }
+          changed_.notify_all();
+        },
+        [this](std::span<const QueryProgress> pieces) {
+          const std::lock_guard lock(mutex_);
+          for (const QueryProgress& piece : pieces) {
+            Heard& heard = heard_[piece.id];
+            (heard.status ? heard.pieces_after : heard.pieces) += piece.tokens;
+          }
+        });
+  }
+  ~Listening() { system_.on_complete({}); }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+  std::map<std::int64_t, Heard> wait_for(std::size_t answers) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return answers_ >= answers; });
+    return heard_;
+  }
+
+ private:
+  SystemUnderTest& system_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::int64_t, Heard> heard_;
+  std::size_t answers_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a served generator answers more queries than it has slots, token by token") {
+  const double temperature = GENERATE(0.0, 0.8);
+  const Sampling sampling{.temperature = temperature, .seed = 2};
+  auto alone = generator_of(vivid_decoder(3));
+  const auto expected = answers_of(alone, kPrompts, {.most_tokens = 9}, sampling);
+  ServedGenerator served(shared_generator(2), kPrompts, {.most_tokens = 9}, sampling);
+  CHECK(served.samples() == 3);
+  Listening listening(served);
+  std::vector<Query> queries;
+  for (std::int64_t id = 0; id < 7; ++id) queries.push_back({.id = 100 + id, .sample = id % 3});
+  served.issue(std::span(queries).first(4));
+  served.issue(std::span(queries).subspan(4));
+  const auto heard = listening.wait_for(7);
+  REQUIRE(heard.size() == 7);
+  for (const Query& query : queries) {
+    const auto& answer = heard.at(query.id);
+    CHECK(answer.status == Status::passed);
+    CHECK(answer.tokens == expected[std::size_t(query.sample)]);
+    CHECK(answer.counted == 9);
+    CHECK(answer.pieces == 9);
+    CHECK(answer.pieces_after == 0);
+  }
+}
+
+TEST_CASE("a prompt that is too long fails alone") {
+  ServedGenerator served(shared_generator(1), {Tokens(90, 1), kPrompts[0]}, {.most_tokens = 3});
+  Listening listening(served);
+  const std::vector<Query> queries{{.id = 1, .sample = 0}, {.id = 2, .sample = 1}};
+  served.issue(queries);
+  const auto heard = listening.wait_for(2);
+  CHECK(heard.at(1).status == Status::failed);
+  CHECK_THAT(heard.at(1).reason, Catch::Contains("90 tokens"));
+  CHECK(heard.at(2).status == Status::passed);
+  CHECK(heard.at(2).tokens.size() == 3);
+}
+
+namespace {
+
+/// Fails every second step.
+class FailingGenerator final : public Generator {
+ public:
+  [[nodiscard]] std::string name() const override { return "failing"; }
+  [[nodiscard]] std::size_t slots() const override { return 1; }
+  [[nodiscard]] std::int64_t capacity() const override { return 10; }
+  [[nodiscard]] std::size_t active() const override { return 1; }
+  std::size_t admit(std::span<const TokenId>, const GenerationLimits&, const Sampling&) override {
+    return 0;
+  }
+  const std::vector<GeneratedToken>& step() override {
+    if (++steps_ % 2 == 0) throw Unsupported("no even steps");
+    return tokens_;
+  }
+  void rewind(std::size_t, std::int64_t) override {}
+  void release(std::size_t) override {}
+
+ private:
+  int steps_ = 0;
+  std::vector<GeneratedToken> tokens_{{.slot = 0, .token = 5}};
+};
+
+}  // namespace
+
+TEST_CASE("a step that fails fails its texts, and later queries are taken") {
+  ServedGenerator served(std::make_shared<FailingGenerator>(), {Tokens{1}}, {});
+  Listening listening(served);
+  const std::vector<Query> queries{{.id = 1, .sample = 0}, {.id = 2, .sample = 0}};
+  served.issue(queries);
+  for (const auto& [id, heard] : listening.wait_for(2)) {
+    CHECK(heard.status == Status::failed);
+    CHECK(heard.reason == "no even steps");
+    CHECK(heard.pieces == 1);
+  }
+  CHECK_THROWS_AS(ServedGenerator(shared_generator(1), {}, {}), ValueError);
+}
