@@ -19,11 +19,13 @@ from d5._d5 import __version__ as __version__
 from d5._d5 import _end_long_calls
 from d5 import _d5 as _cpp
 from d5 import _mappings as _mappings
+from d5 import _nearest as _nearest
 from d5 import _reprs as _reprs
 from d5 import _words as _words
 
 globals().update(_words.functions_in_words(_cpp))
 _reprs.show_all(_cpp)
+_nearest.answer_attributes(_cpp)
 
 from d5._bases import Event as Event
 from d5._bases import Metric as Metric

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import abc
+import re
 from typing import Any, Callable, TypeVar
 
 from d5._d5 import (
@@ -31,6 +32,11 @@ from d5._nearest import Hooked, knows_its_keywords
 from d5.errors import ValueError
 
 
+def own_name(made: Callable[..., Any]) -> str:
+    """The name of a class or function in lower case: "half_batch" of HalfBatch."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", getattr(made, "__name__", "")).lower()
+
+
 class Operator(Hooked):
     """Base class of operators in Python.
 
@@ -46,10 +52,10 @@ class Operator(Hooked):
             def forward(self, context):
                 context.output(0).numpy()[...] = self.factor * context.input(0).numpy()
 
-    `infer(context)` returns one (dtype, shape) per output; without it the output is like input 0.
-    `forward` writes the outputs in place, `backward` the input gradients for which `wants_grad`
-    holds. An optional `flop(context)` receives the context of `infer` and returns the number of
-    arithmetic operations of a forward run.
+    `infer(context)`, which a class may have, is called while a network is planned, and returns one
+    (dtype, shape) per output; without it the output is like input 0. `forward` writes the outputs in
+    place, `backward` the input gradients for which `wants_grad` holds. An optional `flop(context)`
+    receives the context of `infer` and returns the number of arithmetic operations of a forward run.
     """
 
     attributes: dict[str, Any] = {}
@@ -64,7 +70,20 @@ class Operator(Hooked):
 
 
 class Event(Hooked, metaclass=abc.ABCMeta):
-    """An observer. Base class of observers in Python: override the hooks of interest."""
+    """An observer. Base class of observers in Python: override the hooks of interest.
+
+    `add_event` of three classes takes it, and each calls its own hooks:
+
+    `Trainer.add_event`, and `d5.train(events=[...])`: the hooks of training, those with `training`,
+    `epoch`, `batch`, `test`, `checkpoint` in their names, and `wants_stop`; and all hooks of the
+    trainer's executor.
+
+    `GraphExecutor.add_event`: `before_run`, `after_run`, `before_pass`, `after_pass`, the hooks of
+    nodes, and `gradient_ready`.
+
+    `Communicator.add_event`: `before_call`, `after_call`, `call_complete`, `before_wait`,
+    `after_wait`.
+    """
 
     def before_run(self, direction: str) -> None:
         """Called before each run; that of `inference_and_backprop` is "backward" as a whole."""
@@ -144,8 +163,9 @@ class Event(Hooked, metaclass=abc.ABCMeta):
         """Called after each such wait."""
 
     def wants_stop(self) -> bool:
-        """Called after every batch and every epoch; True ends training there. On several ranks it is
-        called after every epoch, and True on one rank ends training on all."""
+        """Called before the first batch, and after every batch and every epoch; True ends training
+        there. On several ranks it is called before the first batch and after every epoch, and True on
+        one rank ends training on all."""
         return False
 
 
@@ -153,8 +173,11 @@ MetricType = TypeVar("MetricType", bound="Metric")
 
 
 class Metric(Event):
-    """Base class of metrics in Python. Hooks of training (or `begin`, `end` and `sample` around each
-    run of a subject) append to `samples`.
+    """Base class of metrics in Python. Its hooks append numbers to `samples`, a list.
+
+    In a training, as in `d5.train(metrics=[Spread])` and `trainer.add_event(Spread())`, the hooks of
+    training of `d5.Event` are called. In `d5.measure`, `begin`, `end` and `sample` are called around
+    each run of a subject.
 
         class Spread(d5.Metric):
             name = "logit_spread"
@@ -162,7 +185,11 @@ class Metric(Event):
             def after_batch(self, trainer, batch, outputs):
                 self.samples.append(outputs["logits"].numpy().std())
 
-    Class attributes describe the record: its SI `unit`; `quantity`: time, energy, bytes, rate, count,
+    The record of a training is among the rows of `d5.train`. For a trainer, `d5.training_metric(metric)`
+    before the run is the observer to add, and its `record()` after the run makes the row.
+
+    Class attributes describe the record: its `name`, by default that of the class in small letters
+    ("largest_score" of LargestScore); its SI `unit`; `quantity`: time, energy, bytes, rate, count,
     share, ratio, loss, accuracy, error or other; the `statistic` that summarises the samples: median,
     p99, mean, maximum, rate, share, last, best or single; and how records of several ranks are
     joined. A checkpoint stores the samples and the result of `state`, a dict of arrays. `state` must
@@ -177,6 +204,12 @@ class Metric(Event):
     statistic: str = "last"
     over_ranks: str = "apart"
     samples: list[float]
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        ours = cls.__mro__[: cls.__mro__.index(Metric)]
+        if all(vars(one).get("name", own_name(one)) == own_name(one) for one in ours):
+            cls.name = own_name(cls)
 
     def __new__(cls: type[MetricType], *arguments: Any, **keywords: Any) -> MetricType:
         made = super().__new__(cls)

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import copy
 import inspect
-import re
 import typing
 from typing import Any, Callable, Mapping, TypeVar
 
-from d5._bases import Operator, UpdateRule
+from d5._bases import Operator, UpdateRule, own_name
 from d5._bases import operator as _operator
 from d5._d5 import _add_entry, _part_kinds
 from d5._framework import Framework, add_framework
@@ -85,10 +84,7 @@ def _kind_of(made: type) -> str:
 def _name_of(made: Callable[..., Any]) -> str:
     """Its attribute `name`, else its own name in lower case."""
     own = vars(made).get("name") if isinstance(made, type) else None
-    if isinstance(own, str) and own:
-        return own
-    plain = getattr(made, "__name__", "")
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain).lower()
+    return own if isinstance(own, str) and own else own_name(made)
 
 
 registered_in_main: dict[str, Any] = {}

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refuses names that there are not, with the nearest: keywords, attributes, hooks, fields."""
+"""Refuses names that there are not, with the nearest: keywords, attributes, hooks, fields. Refuses hooks
+that do not take their arguments."""
 
 from __future__ import annotations
 
+import builtins
 import functools
 import inspect
 from difflib import SequenceMatcher
@@ -60,12 +62,34 @@ def knows_its_keywords(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
+def answer_attributes(module: Any) -> None:
+    """Gives the module's classes an AttributeError with the nearest name: `executor.netwrk`."""
+    for made in list(vars(module).values()):
+        if isinstance(made, type) and not issubclass(made, BaseException) and not hasattr(made, "__getattr__"):
+            setattr(made, "__getattr__", _refuse_attribute)
+
+
+def _refuse_attribute(self: Any, name: str) -> Any:
+    kind = type(self)
+    who = f"{'d5.' if kind.__module__.startswith('d5.') else ''}{kind.__name__}"
+    if name.startswith("_"):  # libraries ask for these
+        raise AttributeError(f"{who} has no attribute '{name}'")
+    names = [one for one in dir(kind) if not one.startswith("_")]
+    nearest = " or ".join(f"'{one}'" for one in _nearest(name, names))
+    way_out = f"did you mean {nearest}?" if nearest else f"dir({who}) lists all"
+    raise AttributeError(f"{who} has no attribute '{name}'; {way_out}")
+
+
 def expect_hooks(made: type, *_: Any, **__: Any) -> None:
-    """Raises: UnknownOption for a method of the class that misspells one of d5's base classes."""
+    """Raises: UnknownOption for a method of the class that misspells one of d5's base classes; TypeError for
+    one that cannot be called with its arguments."""
     known: dict[str, type] = {}
     for base in made.__mro__[1:]:
         if base.__module__.startswith("d5."):
             known = {**{name: base for name, one in vars(base).items() if callable(one)}, **known}
+    for name, method in vars(made).items():
+        if name in known and not name.startswith("_") and inspect.isfunction(method):
+            _expect_arguments(made, name, method, known[name])
     free = [name for name in known if name not in vars(made) and not name.startswith("_")]
     for name, method in vars(made).items():
         if name.startswith("_") or not inspect.isfunction(method) or hasattr(super(made, made), name):
@@ -76,6 +100,23 @@ def expect_hooks(made: type, *_: Any, **__: Any) -> None:
                     f"class {made.__name__}: d5.{known[hook].__name__} has no method '{name}'; did you mean "
                     f"'{hook}'? One of your own may be called _{name}"
                 )
+
+
+def _expect_arguments(made: type, name: str, method: Callable[..., Any], base: type) -> None:
+    hook = vars(base)[name]
+    if not inspect.isfunction(hook) or hasattr(hook, "__wrapped__"):  # a method in C++
+        return
+    taken = list(inspect.signature(hook).parameters.values())
+    if any(one.kind is one.VAR_POSITIONAL for one in taken):  # each class takes its own
+        return
+    own = inspect.signature(method)
+    try:
+        own.bind(*taken)
+    except builtins.TypeError:
+        raise TypeError(
+            f"class {made.__name__}: {name} takes ({', '.join(own.parameters)}), and d5.{base.__name__} calls "
+            f"{name}({', '.join(one.name for one in taken)})"
+        ) from None
 
 
 class Hooked:

@@ -106,7 +106,7 @@ def misfit(parameters: list[TextParameter], arguments: Sequence[Any], keywords: 
     given = [*zip(places, arguments), *((named[name], value) for name, value in keywords.items() if name in named)]
     for parameter, value in given:
         if not takes(parameter, value):
-            return f"{parameter.name} is {shown(value)}, expected {plain(parameter.kind)}"
+            return f"{parameter.name} is {shown(value)}, expected {plain(parameter.kind)}{_way_out(parameter, value)}"
     takes_more = any(one.is_mark and one.name for one in parameters if one.text != "/")
     positional = [one for one in places if not one.takes_all]
     if len(arguments) > len(positional) and not takes_more:
@@ -117,6 +117,14 @@ def misfit(parameters: list[TextParameter], arguments: Sequence[Any], keywords: 
 def takes(parameter: TextParameter, value: object) -> bool:
     """Whether a parameter takes the value: one of its type, or its default None."""
     return fits(parameter.kind, value) or (value is None and parameter.default == "None")
+
+
+def _way_out(parameter: TextParameter, value: object) -> str:
+    """The call that makes what the parameter takes of the value; empty if there is none."""
+    kinds = {plain(kind).strip() for kind in parts(parameter.kind, "|")}
+    names = {one.__name__ for one in type(value).__mro__}
+    calls = [call for kind, name, call in _MADE if kind in kinds and name in names]
+    return f"; {calls[0]}" if calls else ""
 
 
 def shown(value: object) -> str:
@@ -155,6 +163,12 @@ def _is_dict(value: object, of: list[str]) -> bool:
     return len(of) < 2 or all(fits(of[0], name) and fits(of[1], one) for name, one in value.items())
 
 
+#: A parameter's class, the class of what was given, and the way from it.
+_MADE = (
+    ("Network", "Module", "d5.torch.network(module, example) makes one of a module of torch"),
+    ("Tensor", "ndarray", "d5.Tensor(array) is one over the same memory"),
+    ("Dataset", "DatasetPair", "it is a pair: give its .train, or its .test"),
+)
 #: Classes in annotations for which others do, too.
 _TAKE_OTHERS = {"Measurements", "Event", "Framework", "Operator"}
 _COLLECTIONS: dict[str, Callable[[Any, list[str]], bool]] = {

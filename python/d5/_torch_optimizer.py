@@ -12,6 +12,7 @@ from torch.utils.dlpack import from_dlpack
 
 from d5._bases import Optimizer as _Optimizer
 from d5._d5 import GradientSource
+from d5._nearest import expect_known
 from d5._state import flat, nested
 from d5.errors import FormatError, TypeError
 
@@ -25,6 +26,11 @@ class Optimizer(_Optimizer):
     def __init__(self, kind: type[torch.optim.Optimizer], learning_rate: float = 0.01, **options: Any) -> None:
         if not (isinstance(kind, type) and issubclass(kind, torch.optim.Optimizer)):
             raise TypeError(f"an optimizer of torch is {kind!r}; expected a class, such as torch.optim.Adam")
+        known = inspect.signature(kind).parameters.values()
+        if not any(one.kind is one.VAR_KEYWORD for one in known):
+            names = [one.name for one in known if one.name not in ("params", "lr")]
+            for name in options:
+                expect_known(f"d5.torch.Optimizer({kind.__name__})", "keyword", name, ["learning_rate", *names])
         self.kind, self.learning_rate, self.options = kind, float(learning_rate), options
         closure = inspect.signature(kind.step).parameters.get("closure")
         self._runs_again = closure is not None and closure.default is inspect.Parameter.empty

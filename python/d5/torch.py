@@ -20,6 +20,7 @@ import os
 import tempfile
 from typing import Any, Callable, Mapping, Sequence, cast
 
+import numpy as np
 import torch
 from torch import nn
 from torch.utils.dlpack import from_dlpack
@@ -275,6 +276,11 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
     if not isinstance(module, nn.Module):
         raise TypeError(f"d5.torch.network: module is {shown(module)}, expected an nn.Module")
     arguments = example if isinstance(example, tuple) else (example,)
+    for one in arguments:
+        if isinstance(one, np.ndarray):
+            raise TypeError(
+                f"d5.torch.network: example is {shown(one)}, expected a tensor of torch; torch.from_numpy(array) is one"
+            )
     how = {"dynamo": False, "training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False}
     if dynamic:
         taken = list(inspect.signature(module.forward).parameters)[: len(arguments)]

@@ -34,17 +34,26 @@ class Name:
     @property
     def about(self) -> str:
         """The paragraphs before the first block of code."""
-        kept: list[str] = []
-        for paragraph in re.split(r"\n\s*\n", self.words):
-            if paragraph.startswith("    "):
-                break
-            kept.append(" ".join(paragraph.split()))
-        return "\n\n".join(kept)
+        return self._words_around_code()[0]
+
+    @property
+    def rest(self) -> str:
+        """The paragraphs after it."""
+        return self._words_around_code()[1]
+
+    def _words_around_code(self) -> tuple[str, str]:
+        around: tuple[list[str], list[str]] = [], []
+        seen = False
+        for paragraph in re.split(r"\n[^\S\n]*\n", self.words):
+            seen = seen or paragraph.startswith("    ")
+            if not paragraph.startswith("    "):
+                around[seen].append(" ".join(paragraph.split()))
+        return "\n\n".join(around[0]), "\n\n".join(around[1])
 
 
 def _split(name: str, made: object) -> tuple[list[str], str]:
     """Signatures, and what follows them."""
-    text = inspect.getdoc(made) or ""
+    text = reference_examples.doc_of(made)
     found = re.findall(rf"^(?:\d+\. )?{re.escape(name)}(\(.*\)(?: -> .*)?)$", text, re.M)
     words = re.sub(rf"^(?:\d+\. )?{re.escape(name)}\(.*\)(?: -> .*)?$|^Overloaded function\.$", "", text, flags=re.M)
     told = [one for one in found if not one.startswith("(*args, **kwargs)")]
@@ -154,6 +163,8 @@ def section(one: Name, examples: dict[str, str], sources: dict[str, list[str]]) 
     example = example_of(one, examples)
     if example:
         text += f"```python\n{example}\n```\n\n"
+    if one.rest:
+        text += wrapped(one.rest) + "\n\n"
     if is_class(one):
         text += "" if example or not (origin := origin_of(one, sources)) else f"{wrapped(origin)}\n\n"
         members = list(members_of(one))
