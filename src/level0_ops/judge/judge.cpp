@@ -48,6 +48,7 @@ struct JudgedCase {
   std::unique_ptr<detail::FreshCase> fresh;  ///< null: it cannot be judged
   std::vector<detail::Baseline> baselines;
   int calls = 0;
+  double seconds = 0, used_seconds = 0;  ///< sums over timed calls: time, and processor time
 };
 
 class SourceJudge {
@@ -198,7 +199,11 @@ class SourceJudge {
     note_conditions(one);
     const double own = std::max(seconds - process_->shortest_hand_over(), 0.0);
     const bool is_timed = ++one.calls > options_.warmup;
-    if (is_timed) one.record.samples.push_back(own);
+    if (is_timed) {
+      one.record.samples.push_back(own);
+      one.seconds += own;
+      one.used_seconds += process_->used_seconds();
+    }
     for (auto& baseline : one.baselines) baseline.run(fresh, is_timed);
   }
 
@@ -241,6 +246,7 @@ class SourceJudge {
         detail::judge_presence(record, interruption);
         detail::judge_count(record, options_.samples);
         judge_hand_over(record);
+        judge_processor_time(one);
       }
       all.push_back(record);
       for (auto& baseline : one.baselines) {
@@ -262,6 +268,16 @@ class SourceJudge {
     mistrust(record, fmt::format("a call took {:.1f} us, and handing over varies by {:.1f} us; "
                                  "judge larger sizes",
                                  median * 1e6, hand_over_noise_ * 1e6));
+  }
+
+  /// Doubts a time that the source's own work does not explain.
+  static void judge_processor_time(JudgedCase& one) {
+    constexpr double kExplained = 0.8;
+    if (one.used_seconds >= kExplained * one.seconds) return;
+    mistrust(one.record,
+             fmt::format("its processor time is {:.0f}% of the time: other work had its "
+                         "processor, or it slept",
+                         100 * one.used_seconds / one.seconds));
   }
 
   JudgeOptions options_;

@@ -15,6 +15,7 @@
 #include <ctime>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "core/machine/machine.hpp"
 #include "d5/core/clocks/clock.hpp"
@@ -250,7 +251,8 @@ double JudgedProcess::follow(judged::Order order) {
   await_stop(begin + limits_.seconds);
   const double end = now_seconds();
   if (calls_) {
-    processor_seconds_ = processor_seconds();
+    const double before = std::exchange(processor_seconds_, processor_seconds());
+    used_seconds_ = processor_seconds_ - before;
     if (const int count = thread_count(number_); count > limits_.threads) {
       throw JudgeFault("too many threads",
                        fmt::format("it has {}, and may have {}", count, limits_.threads));

@@ -46,6 +46,8 @@ class JudgedProcess {
   /// was frozen.
   double follow(judged::Order order);
 
+  /// Processor time of all its threads in the last order, in s.
+  [[nodiscard]] double used_seconds() const { return used_seconds_; }
   /// The shortest and the median time of an order to do nothing, taken before the library was
   /// loaded, in s.
   [[nodiscard]] double shortest_hand_over() const { return shortest_hand_over_; }
@@ -72,6 +74,7 @@ class JudgedProcess {
   std::optional<SupervisedCalls> calls_;
   double shortest_hand_over_ = 0, usual_hand_over_ = 0;
   double processor_seconds_ = 0;  ///< when it was frozen last
+  double used_seconds_ = 0;
 };
 
 /// The name of tensor `i` of an order: "input 0", "gradient of input 0".

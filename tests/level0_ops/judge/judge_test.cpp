@@ -35,6 +35,8 @@ TEST_CASE("the clock is the judge's: a source that stops its own cannot hide 2 m
   constexpr double kSleep = 2e-3;
   // The time of handing over, at most 1 ms, is subtracted from each.
   for (const double seconds : records.front().samples) CHECK(seconds > kSleep / 2);
+  CHECK(records.front().status == Status::mistrusted);
+  CHECK_THAT(records.front().reason, Contains("its processor time is"));
 }
 
 TEST_CASE("a framework beside the source is timed in between, with the ratio") {
