@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/generation/served_generator.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <condition_variable>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <optional>
 
 #include "d5/core/errors/error.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 #include "tests/evaluation/generation/vivid_decoder.hpp"
 
 using namespace d5;
@@ -152,4 +154,25 @@ TEST_CASE("a step that fails fails its texts, and later queries are taken") {
     CHECK(heard.pieces == 1);
   }
   CHECK_THROWS_AS(ServedGenerator(shared_generator(1), {}, {}), ValueError);
+}
+
+TEST_CASE("a scenario measures the tokens of a served generator") {
+  ServedGenerator served(shared_generator(2), kPrompts, {.most_tokens = 6});
+  const auto result = scenarios()
+                          .at("closed_loop")
+                          .make({{"users", 3}})
+                          ->run(served, {.least_queries = 12, .seed = 1});
+  CAPTURE(result.reason);
+  CHECK(result.status == Status::passed);
+  REQUIRE(result.queries.size() >= 12);
+  for (const QueryRecord& query : result.queries) {
+    CHECK(query.tokens == 6);
+    CHECK(query.issued <= query.begun);
+    CHECK(query.begun < query.first);
+    CHECK(query.first < query.ended);
+  }
+  CHECK(result.pieces.size() == 6 * result.queries.size());
+  for (const char* metric : {"ttft", "itl", "tpot", "output_tokens"}) {
+    CHECK(std::ranges::count(result.measurements, metric, &Measurement::metric) > 0);
+  }
 }
