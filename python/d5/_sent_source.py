@@ -88,7 +88,7 @@ def send(who: str, thing: Any, registered: Iterable[Any] = ()) -> Sent:
             made = _definition(part)
             if made is not None:
                 parts.take(made)
-        except Error:  # where it is used, it is unknown
+        except Error:  # its use there fails by its name
             parts.steps, parts.seen = before
     pickled = parts.pickle(thing, "what it is given")
     return Sent(parts.steps, pickled)

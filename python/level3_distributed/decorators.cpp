@@ -55,7 +55,7 @@ void bind_communicator_decorators(py::module_& m) {
   m.def("with_call_order", &with_call_order, py::arg("ranks").none(false), released,
         "The communicator with a comparison of each collective between ranks before it begins: if "
         "they differ, all get an error that names the calls.");
-  m.def("_end_calls", &end_calls, py::arg("compared"), released);  // of `with_call_order`
+  m.def("_end_calls", &end_calls, py::arg("compared"), released);  // d5.launch calls it
   m.def("with_fault", &with_fault, py::arg("ranks").none(false), py::arg("fault"), released,
         "The communicator with one injected fault: \"delay:rank=0,step=3,seconds=0.5\".");
   m.def("set_world", &set_world, py::arg("ranks").none(false), released,

@@ -205,7 +205,8 @@ TEST_CASE("a model without a network file has no inputs and outputs either") {
 }
 
 TEST_CASE("every kind has a schema, which names its fields") {
-  for (const std::string kind : {"model", "dataset", "framework", "system", "evaluation", "generator"}) {
+  for (const std::string kind :
+       {"model", "dataset", "framework", "system", "evaluation", "generator"}) {
     const std::string schema = manifest_schema(kind);
     CHECK_THAT(schema, Catch::Contains("\"version\"") && Catch::Contains("json-schema.org"));
   }

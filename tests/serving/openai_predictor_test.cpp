@@ -71,15 +71,16 @@ std::string usage(int prompt, int completion, int cached = 0) {
 }
 const std::string kDone = "data: [DONE]\n\n";
 
-OpenaiSystem::Options client_of(const std::string& url) {
+OpenaiSystem::Options openai_client(const std::string& url) {
   return {.name = "openai", .base = url + "v1", .seconds = 20, .request = {.model = "m"}};
 }
 
 /// One user's questions, one a scripted answer.
-ScenarioResult ask(const std::vector<std::string>& answers, OpenaiSystem::Options options = {},
-                   ScriptedServer::Then then = ScriptedServer::Then::close) {
+ScenarioResult ask_openai(const std::vector<std::string>& answers,
+                          OpenaiSystem::Options options = {},
+                          ScriptedServer::Then then = ScriptedServer::Then::close) {
   ScriptedServer server(answers, then);
-  const OpenaiSystem::Options usual = client_of(server.url);
+  const OpenaiSystem::Options usual = openai_client(server.url);
   options.name = usual.name;
   options.base = usual.base;
   options.request.model = usual.request.model;
@@ -152,7 +153,7 @@ TEST_CASE("a request says what was asked for, and each prompt begins with anothe
   const std::string answer = kHead + content("a") + usage(3, 1) + kDone;
   for (const bool is_fresh : {true, false}) {
     ScriptedServer server({answer, answer, answer});
-    OpenaiSystem::Options options = client_of(server.url);
+    OpenaiSystem::Options options = openai_client(server.url);
     options.is_fresh = is_fresh;
     options.request = {.model = "m", .most_tokens = 7, .ignore_eos = true, .seed = 5};
     Texts prompts;
@@ -183,7 +184,7 @@ TEST_CASE("refusals are failed queries with their status, and are counted") {
       "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 32\r\n\r\n"
       R"({"error": {"message": "slower"}})";
   const std::string down = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\ndown";
-  const auto result = ask({kHead + content("a") + usage(3, 1) + kDone, busy, down, busy});
+  const auto result = ask_openai({kHead + content("a") + usage(3, 1) + kDone, busy, down, busy});
   CHECK(result.status == Status::failed);
   CHECK_THAT(result.reason,
              Catch::Contains("3 of 4 samples failed, the first with: HTTP 429: slower"));
@@ -194,7 +195,7 @@ TEST_CASE("refusals are failed queries with their status, and are counted") {
 TEST_CASE("a server that closes, hangs or sends another thing costs its own query alone") {
   const std::string whole = kHead + content("a") + usage(3, 1) + kDone;
   const auto fault = [&](const std::string& bad) {
-    const auto result = ask({bad, whole});
+    const auto result = ask_openai({bad, whole});
     CHECK(result.queries.at(1).status == Status::passed);
     CHECK(result.queries.at(0).status == Status::failed);
     return result.reason;
@@ -207,7 +208,7 @@ TEST_CASE("a server that closes, hangs or sends another thing costs its own quer
   CHECK_THAT(fault(kHead + content("a") + "data: {\"error\": {\"message\": \"OOM\"}}\n\n"),
              Catch::Contains("OOM"));
   CHECK_THAT(fault(kHead + "data: {]\n\n"), Catch::Contains("no JSON object"));
-  const auto hung = ask({kHead + content("a")}, {.seconds = 1}, ScriptedServer::Then::hang);
+  const auto hung = ask_openai({kHead + content("a")}, {.seconds = 1}, ScriptedServer::Then::hang);
   CHECK(hung.status == Status::failed);
   CHECK(hung.queries.at(0).first > 0);
   CHECK_THAT(hung.reason, Catch::Contains("1 of 1 samples failed"));
@@ -218,7 +219,7 @@ TEST_CASE("counts of tokens that differ are doubted, with the words") {
                            const OpenaiSystem::Options& options = {}) {
     std::string answer = kHead;
     for (const std::string& one : events) answer += one;
-    const auto result = ask({answer + kDone, answer + kDone}, options);
+    const auto result = ask_openai({answer + kDone, answer + kDone}, options);
     CHECK(result.status == Status::mistrusted);
     return result.reason;
   };
@@ -241,8 +242,8 @@ TEST_CASE("counts of tokens that differ are doubted, with the words") {
 
 TEST_CASE("a run whose counts agree is trusted, with a warm cache too") {
   const std::string answer = kHead + content("a") + usage(9, 1, 4) + kDone;
-  const auto result =
-      ask({answer, answer}, {.is_fresh = false, .tokenizer = tokenizers().at("bytes").make({})});
+  const auto result = ask_openai(
+      {answer, answer}, {.is_fresh = false, .tokenizer = tokenizers().at("bytes").make({})});
   CAPTURE(result.reason);
   CHECK(result.status == Status::passed);
   CHECK(result.conditions.at("prompt tokens by tokenizer").number() == 18);

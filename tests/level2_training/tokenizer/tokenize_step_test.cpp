@@ -15,9 +15,9 @@
 namespace d5 {
 namespace {
 
-using Ids = std::vector<std::int64_t>;
+using StepIds = std::vector<std::int64_t>;
 
-Ids ids_of(const std::string& text, Settings settings) {
+StepIds ids_of(const std::string& text, Settings settings) {
   const Tensor ids = testing::after(Tensor::scalar(text), {{"tokenize", std::move(settings)}});
   const auto all = ids.span<std::int64_t>();
   return {all.begin(), all.end()};
@@ -30,19 +30,20 @@ Settings with_bytes(const Settings& more) {
 }
 
 TEST_CASE("a text has its own length, or a given one") {
-  CHECK(ids_of("ab", with_bytes({})) == Ids{'a', 'b'});
+  CHECK(ids_of("ab", with_bytes({})) == StepIds{'a', 'b'});
   CHECK(ids_of("", with_bytes({})).empty());
-  CHECK(ids_of("ab", with_bytes({{"length", 4}})) == Ids{'a', 'b', 0, 0});
-  CHECK(ids_of("ab", with_bytes({{"length", 4}, {"padding", 7}})) == Ids{'a', 'b', 7, 7});
-  CHECK(ids_of("abcde", with_bytes({{"length", 4}, {"padding", 7}})) == Ids{'a', 'b', 'c', 'd'});
-  CHECK(ids_of("", with_bytes({{"length", 2}, {"padding", 7}})) == Ids{7, 7});
+  CHECK(ids_of("ab", with_bytes({{"length", 4}})) == StepIds{'a', 'b', 0, 0});
+  CHECK(ids_of("ab", with_bytes({{"length", 4}, {"padding", 7}})) == StepIds{'a', 'b', 7, 7});
+  CHECK(ids_of("abcde", with_bytes({{"length", 4}, {"padding", 7}})) ==
+        StepIds{'a', 'b', 'c', 'd'});
+  CHECK(ids_of("", with_bytes({{"length", 2}, {"padding", 7}})) == StepIds{7, 7});
 }
 
 TEST_CASE("a mask is one where a token is, also one whose id is the padding's") {
   const Settings mask = with_bytes({{"length", 4}, {"gives", "mask"}});
-  CHECK(ids_of("ab", mask) == Ids{1, 1, 0, 0});
-  CHECK(ids_of(std::string("a\0", 2), mask) == Ids{1, 1, 0, 0});
-  CHECK(ids_of("abcde", mask) == Ids{1, 1, 1, 1});
+  CHECK(ids_of("ab", mask) == StepIds{1, 1, 0, 0});
+  CHECK(ids_of(std::string("a\0", 2), mask) == StepIds{1, 1, 0, 0});
+  CHECK(ids_of("abcde", mask) == StepIds{1, 1, 1, 1});
 }
 
 TEST_CASE("bytes are a text, numbers are none") {
@@ -70,12 +71,12 @@ TEST_CASE("a cut text keeps the tokens around it") {
     for (const auto& [name, value] : more.values()) settings.set(name, value);
     return ids_of(text, settings);
   };
-  CHECK(tokens("abc", {}) == Ids{300, 256, 'c', 301});
-  CHECK(tokens("abc", {{"length", 5}, {"padding", 1}}) == Ids{300, 256, 'c', 301, 1});
-  CHECK(tokens("abcccc", {{"length", 4}}) == Ids{300, 256, 'c', 301});
-  CHECK(tokens("abc", {{"length", 2}}) == Ids{300, 301});
-  CHECK(tokens("abc", {{"frame", false}}) == Ids{256, 'c'});
-  CHECK(tokens("abc", {{"frame", false}, {"length", 1}}) == Ids{256});
+  CHECK(tokens("abc", {}) == StepIds{300, 256, 'c', 301});
+  CHECK(tokens("abc", {{"length", 5}, {"padding", 1}}) == StepIds{300, 256, 'c', 301, 1});
+  CHECK(tokens("abcccc", {{"length", 4}}) == StepIds{300, 256, 'c', 301});
+  CHECK(tokens("abc", {{"length", 2}}) == StepIds{300, 301});
+  CHECK(tokens("abc", {{"frame", false}}) == StepIds{256, 'c'});
+  CHECK(tokens("abc", {{"frame", false}, {"length", 1}}) == StepIds{256});
   CHECK_THROWS_WITH(tokens("abc", {{"length", 1}}),
                     Catch::Contains("expected at least 2") && Catch::Contains("frame: false"));
 }

@@ -151,8 +151,8 @@ TEST_CASE("an end is answered by the ends of the other ranks alone") {
     if (this_rank == 0) return ranks->barrier();
     dynamic_cast<CallOrder&>(*ranks).end();
   };
-  CHECK_THROWS_WITH(call(), Catch::Contains("barrier at rank 0") &&
-                                Catch::Contains("no further call at rank 1"));
+  CHECK_THROWS_WITH(
+      call(), Catch::Contains("barrier at rank 0") && Catch::Contains("no further call at rank 1"));
 }
 
 TEST_CASE("sums in memory, and what makes memory, are compared as calls are") {
