@@ -68,6 +68,10 @@ TEST_CASE("a peak tells each rate that it tried, and an analysis draws them") {
   CHECK_THAT(done.results.measurements[0].reason, Catch::Contains("interrupted"));
   CHECK(condition_number(done.results.measurements[1], "rate") == 100);
 
+  FixedEvaluation limited = evaluation;
+  limited.manifest.ttft_limit = 0.5;
+  CHECK_THROWS_WITH(peak_work(limited, options), Catch::Contains("expected the objective alone"));
+
   options.search.run.latency_seconds = 1e-9;  // nobody's
   options.search.lowest_rate = 40;
   results = run_work(peak_work(evaluation, options)).results;

@@ -192,6 +192,11 @@ LatencyObjective objective_of_words(const std::string& words) {
 
 std::vector<WorkPiece> peak_work(const FixedEvaluation& evaluation, PeakWorkOptions options) {
   const EvaluationManifest& manifest = evaluation.manifest;
+  if (manifest.ttft_limit > 0 || manifest.tpot_limit > 0 || manifest.latency_limit > 0) {
+    throw ValueError(
+        "find-peak: limits of a good answer (ttft_limit, tpot_limit, latency_limit) are given, "
+        "expected the objective alone; 'd5 eval run' measures attainment and goodput within them");
+  }
   options.search = search_of(manifest, options.search);
   std::vector<WorkPiece> pieces;
   for (std::size_t m = 0; m < evaluation.models.size(); ++m) {

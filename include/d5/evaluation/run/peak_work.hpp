@@ -37,7 +37,7 @@ struct PeakWorkOptions {
 ///
 /// If no rate holds, the record is failed. A search that an interrupt or its time limit ends is
 /// mistrusted, or skipped if no rate held so far; the rates that it tried are kept. `evaluation`
-/// outlives the pieces.
+/// outlives the pieces. Throws: ValueError for limits of a good answer, which no search has.
 [[nodiscard]] std::vector<WorkPiece> peak_work(const FixedEvaluation& evaluation,
                                                PeakWorkOptions options);
 /// Bounds of each of them. Throws: ValueError for inconsistent options.
