@@ -45,6 +45,15 @@ bool is_alike(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
+/// Whether `name` has the first letters of the words of `of`: "lr" of "learning_rate".
+bool are_initials(std::string_view name, std::string_view of) {
+  std::string initials;
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    if (i == 0 || of[i - 1] == '_') initials += of[i];
+  }
+  return name.size() > 1 && is_alike(name, initials);
+}
+
 /// Candidates of which `part` differs least from `name`, within few letters.
 std::vector<std::string> misspelt(std::string_view name, const std::vector<std::string>& candidates,
                                   std::string_view (*part)(std::string_view)) {
@@ -96,6 +105,10 @@ std::vector<std::string> nearest_names(std::string_view name,
   });
   if (result.empty()) {
     result = that([&](const std::string& candidate) { return is_beginning(name, candidate); });
+  }
+  if (result.empty()) {
+    result = that(
+        [&](const std::string& candidate) { return are_initials(name, last_part(candidate)); });
   }
   if (result.empty()) result = misspelt(name, candidates, whole);
   if (result.empty()) {

@@ -38,7 +38,9 @@ void look_for(std::string_view kind) {
 [[noreturn]] void throw_unknown_device(std::string_view name) {
   std::vector<std::string> known = {"cpu", "cuda", "cuda:0"};
   for (auto& own : detail::device_table().names()) known.push_back(std::move(own));
-  throw_unknown_name("device", name, known);
+  const bool is_gpu = name.substr(0, name.find(':')) == "gpu";
+  throw_unknown_name("device", name, known,
+                     is_gpu ? std::vector<std::string>{"cuda"} : std::vector<std::string>{});
 }
 
 DeviceKind kind_of(std::string_view word, std::string_view name) {

@@ -26,10 +26,21 @@ bool is_name(const std::string& text) {
                                to_string(input.type), to_string(tensor.desc()), why));
 }
 
+/// The call of NumPy that makes what is expected; empty for a type that NumPy lacks.
+std::string call_of_numpy(DType expected) {
+  const std::string name(name_of(expected));
+  const bool is_known = !name.starts_with("bfloat") && !name.starts_with("float8") &&
+                        !name.ends_with("int4") && name != "string" && name != "undefined";
+  return is_known
+             ? fmt::format("; np.asarray(x, np.{}) makes it so", name == "bool" ? "bool_" : name)
+             : "";
+}
+
 void check_tensor(const onnx::ValueInfo& input, const Tensor& tensor, NamedDims& named) {
   if (input.type.dtype != DType::undefined && tensor.dtype() != input.type.dtype) {
-    throw TypeError(fmt::format("input '{}' is {}, but {} was fed", printable(input.name),
-                                to_string(input.type), to_string(tensor.desc())));
+    throw TypeError(fmt::format("input '{}' is {}, but {} was fed{}", printable(input.name),
+                                to_string(input.type), to_string(tensor.desc()),
+                                call_of_numpy(input.type.dtype)));
   }
   if (!input.type.has_shape) return;
   if (tensor.shape().rank() != input.type.dims.size()) throw_shape(input, tensor, "");
@@ -75,8 +86,10 @@ void check_fed(const Network& network, const ValueMap& fed) {
     const Value& value = place->second;
     const bool kind_fits = input.type.kind == ValueKind::none || input.type.kind == value.kind();
     if (!kind_fits || value.kind() == ValueKind::none) {
-      throw TypeError(fmt::format("input '{}' is {}, but {} was fed", printable(input.name),
-                                  to_string(input.type), to_string(value.desc())));
+      throw TypeError(
+          fmt::format("input '{}' is {}, but {} was fed{}", printable(input.name),
+                      to_string(input.type), to_string(value.desc()),
+                      input.type.kind == ValueKind::tensor ? call_of_numpy(input.type.dtype) : ""));
     }
     if (value.is_tensor()) check_tensor(input, value.tensor(), named);
   }

@@ -54,6 +54,7 @@ TEST_CASE("the nearest names: those that it begins, or the ones with the fewest 
   CHECK(nearest_names("con", names) == Names{"Conv", "ConvTranspose"});
   CHECK(nearest_names("3x4", {"Exp"}).empty());
   CHECK(nearest_names("c", names).empty());
+  CHECK(nearest_names("lr", {"learning_rate", "loss", "r"}) == Names{"learning_rate"});
 }
 
 TEST_CASE("a name that begins with a known one, or is the last part of one, is near it") {

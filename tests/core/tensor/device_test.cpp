@@ -65,6 +65,7 @@ TEST_CASE("a device that no framework has, or an unknown word, is an error") {
   CHECK_THROWS_AS(device_from_name("cuda:4096"), Unsupported);
   CHECK_THROWS_AS(device_from_name("cpu:1"), Unsupported);
   CHECK_THROWS_WITH(device_from_name("cudo"), Catch::Contains("did you mean cuda"));
+  CHECK_THROWS_WITH(device_from_name("gpu:1"), Catch::Contains("did you mean cuda"));
   CHECK_THROWS_AS(device_from_name("cuda:"), NotFound);
   CHECK_THROWS_AS(device_from_name("cuda:-1"), NotFound);
   CHECK_THROWS_AS(device_from_name("cuda:1x"), NotFound);
