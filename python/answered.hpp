@@ -26,9 +26,7 @@ std::optional<T> if_it_fits(const py::handle& answer) {
 
 [[noreturn]] inline void throw_answer(const py::handle& answer, const std::string& who,
                                       const char* expected) {
-  constexpr std::size_t kMost = 200;
-  const auto said = py::repr(answer).cast<std::string>();
-  throw TypeError(fmt::format("{} gave {}, expected {}", who, said.substr(0, kMost), expected));
+  throw TypeError(fmt::format("{} gave {}, expected {}", who, shown(answer), expected));
 }
 
 /// Throws: TypeError if the type does not fit. `who` begins the message: "schedule S: at()".
@@ -46,6 +44,17 @@ T answered(const py::handle& answer, const py::handle& self, const char* what,
   if (auto fitting = if_it_fits<T>(answer)) return *std::move(fitting);
   const std::string name(py::str(py::type::of(self).attr("__name__")));
   throw_answer(answer, fmt::format("{}.{}", name, what), expected);
+}
+
+/// The same for a flag: numbers, texts and None are refused, of which most count as true or false.
+inline bool answered_bool(const py::handle& answer, const py::handle& self, const char* what) {
+  bool is_flag = py::isinstance<py::bool_>(answer);
+  if (py::hasattr(answer, "dtype")) {  // NumPy's, or a tensor
+    is_flag = std::string(py::str(answer.attr("dtype"))).ends_with("bool");
+  }
+  if (is_flag) return answered<bool>(answer, self, what, "True or False");
+  const std::string name(py::str(py::type::of(self).attr("__name__")));
+  throw_answer(answer, fmt::format("{}.{}", name, what), "True or False");
 }
 
 }  // namespace d5::python

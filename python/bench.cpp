@@ -9,6 +9,7 @@
 #include "d5/level2_training/training/training_step_bench.hpp"
 #include "declared_keywords.hpp"
 #include "level1_network/given_inputs.hpp"
+#include "level1_network/model_file.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -53,7 +54,7 @@ void bind_bench(py::module_& m) {
   tell_keywords(m, "bench", options_of<MeasureOptions>());
   m.def(
       "bench_network",
-      [](const Path& model, const std::vector<std::string>& frameworks,
+      [](const NetworkOrFile& model, const std::vector<std::string>& frameworks,
          const std::variant<std::int64_t, std::vector<std::int64_t>>& batch,
          const std::map<std::string, std::int64_t>& dims, const Anything& inputs, bool training,
          const std::vector<std::string>& metrics, std::uint64_t seed, bool profile,
@@ -71,6 +72,7 @@ void bind_bench(py::module_& m) {
         options.inputs = to_given_inputs(inputs);
         options.transforms = transform_chain(transforms);
         for (const auto& rule : placement) options.placement.push_back(placement_rule(rule));
+        const ModelFile file(model);
         std::vector<Measurement> results;
         const auto* one = std::get_if<std::int64_t>(&batch);
         const auto sizes = one ? std::vector{*one} : std::get<std::vector<std::int64_t>>(batch);
@@ -78,8 +80,8 @@ void bind_bench(py::module_& m) {
           options.measuring.interrupt = interrupt;
           for (const std::int64_t size : sizes) {
             options.sizes.batch = size;
-            auto of_size = training ? bench_training_step(model.string(), options, loss)
-                                    : bench_network(model.string(), options);
+            auto of_size = training ? bench_training_step(file.word(), options, loss)
+                                    : bench_network(file.word(), options);
             std::ranges::move(of_size, std::back_inserter(results));
           }
         });

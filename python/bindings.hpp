@@ -101,8 +101,6 @@ struct Measurements : py::list {       // rows, which a notebook shows as a tabl
 /// `__dlpack__` (torch) are shared without a copy, and stay read-only if they are. Lists and
 /// numbers are read by `numpy.asarray`. Data that is not dense row-major is copied.
 [[nodiscard]] HeldTensor hold(const py::handle& object);
-/// The same, for a tensor that is only read.
-[[nodiscard]] Tensor to_tensor(const py::handle& object);
 /// The same, for a tensor that is kept and written to: copies read-only and lent data.
 [[nodiscard]] Tensor to_writable_tensor(const py::handle& object);
 /// Converts lists to sequences, None to an absent value, everything else to tensors.
@@ -144,6 +142,9 @@ class Visit {
  private:
   bool counted_ = false, let_in_ = true;
 };
+
+/// A Python object in one short line, for messages. Call with the GIL.
+[[nodiscard]] std::string shown(const py::handle& object);
 
 /// Wraps a std::function or object that holds Python references, so that it can be destroyed
 /// without the GIL.

@@ -13,6 +13,18 @@ namespace d5::python {
 /// or SystemExit, which are no Exceptions, is thrown again unchanged.
 [[noreturn]] void throw_as_d5(py::error_already_set& raised, const std::string& who);
 
+/// An exception of Python code that d5 called, which is raised in Python as it was. For rows and
+/// logs its `what` is one line with the class, the message and the place, without the stack.
+class RaisedInPython final : public py::error_already_set {
+ public:
+  /// Call with the GIL.
+  explicit RaisedInPython(const py::error_already_set& raised);
+  [[nodiscard]] const char* what() const noexcept override { return line_.c_str(); }
+
+ private:
+  std::string line_;
+};
+
 /// Marks d5's caller as a program without Python exceptions: `throw_as_d5` handles exceptions that
 /// Python raises within d5's work.
 void serve_program();

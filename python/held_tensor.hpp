@@ -31,18 +31,20 @@ struct HeldTensor {
   [[noreturn]] void throw_read_only() const;
 };
 
-/// A parameter of a C++ function that only reads the tensor.
+/// A parameter of a C++ function that only reads the tensor: a d5.Tensor, or an array.
 struct ReadTensor {
   Tensor tensor;
 };
 
+/// The tensor of an object that `hold` (bindings.hpp) takes, which is only read.
+[[nodiscard]] Tensor to_tensor(const pybind11::handle& object);
 /// Returns null if it is no d5.Tensor.
 [[nodiscard]] HeldTensor* held_tensor(const pybind11::handle& object);
 
 }  // namespace d5::python
 
 /// Lets C++ functions take and return tensors: a `Tensor` may be written to, a `ReadTensor` may
-/// not; `to_tensor` reads any array.
+/// not, which also takes an array (`__dlpack__`).
 template <>
 struct pybind11::detail::type_caster<d5::Tensor> {
   PYBIND11_TYPE_CASTER(d5::Tensor, make_caster<d5::python::HeldTensor>::name);
@@ -60,11 +62,17 @@ struct pybind11::detail::type_caster<d5::Tensor> {
 
 template <>
 struct pybind11::detail::type_caster<d5::python::ReadTensor> {
-  PYBIND11_TYPE_CASTER(d5::python::ReadTensor, make_caster<d5::python::HeldTensor>::name);
+  PYBIND11_TYPE_CASTER(d5::python::ReadTensor,
+                       make_caster<d5::python::HeldTensor>::name +
+                           const_name(" | numpy.typing.NDArray[typing.Any]"));
 
   bool load(handle source, bool) {
-    const auto* held = d5::python::held_tensor(source);
-    if (held) value = {held->readable()};
-    return held != nullptr;
+    if (const auto* held = d5::python::held_tensor(source)) {
+      value = {held->readable()};
+      return true;
+    }
+    if (!hasattr(source, "__dlpack__")) return false;
+    value = {d5::python::to_tensor(source)};
+    return true;
   }
 };

@@ -204,7 +204,8 @@ void pass_on(py::error_already_set& raised) {
   if (serves_program()) throw_as_d5(raised, "Python");
   Call* call = Call::innermost();
   if (call && !raised.matches(PyExc_Exception)) call->end(raised);
-  throw;
+  if (dynamic_cast<RaisedInPython*>(&raised)) throw;
+  throw RaisedInPython(raised);
 }
 
 }  // namespace d5::python

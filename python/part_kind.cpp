@@ -81,7 +81,7 @@ py::object named(const py::object& made, const std::string& name) {
 }
 
 void throw_made_other(const py::handle& object, const std::string& expected) {
-  throw TypeError(fmt::format("it made {}; expected {}", std::string(py::repr(object)), expected));
+  throw TypeError(fmt::format("it made {}; expected {}", shown(object), expected));
 }
 
 std::uint64_t drawn_seed(RandomStream& random) {
@@ -106,7 +106,7 @@ void throw_lacks_method(const py::object& part, const char* name, const char* ex
 void throw_returned(const py::object& part, const char* method, const py::handle& given,
                     const std::string& expected) {
   throw TypeError(fmt::format("{}.{} returned {}, expected {}", class_name(part), method,
-                              std::string(py::repr(given)), expected));
+                              shown(given), expected));
 }
 
 void bind_part_kinds(py::module_& m) {

@@ -20,8 +20,7 @@ Map map_from_dict(const py::dict& dict) {
     } else if (py::isinstance<py::int_>(key)) {
       numbers.push_back(key.cast<std::int64_t>());
     } else {
-      throw TypeError(fmt::format("a map has the key {}; expected texts, or integers",
-                                  std::string(py::repr(key))));
+      throw TypeError(fmt::format("a map has the key {}; expected texts, or integers", shown(key)));
     }
     values.values.push_back(to_value(value));
   }
@@ -197,6 +196,10 @@ Settings to_settings(const py::kwargs& options) {
     add_setting(settings, name.cast<std::string>(), value);
   }
   return settings;
+}
+
+std::string shown(const py::handle& object) {
+  return py::module_::import("d5._parameters").attr("shown")(object).cast<std::string>();
 }
 
 bool overrides(const py::handle& object, const char* base, const char* name) {

@@ -85,8 +85,8 @@ HeldTensor over_capsule(const py::object& capsule) {
   if (auto* managed = take<D5DLManagedTensor>(capsule, "dltensor", "used_dltensor")) {
     return {over(managed)};
   }
-  throw TypeError(fmt::format("__dlpack__ gave {}, expected a capsule that nobody has used",
-                              std::string(py::repr(capsule))));
+  throw TypeError(
+      fmt::format("__dlpack__ gave {}, expected a capsule that nobody has used", shown(capsule)));
 }
 
 HeldTensor over_dlpack(py::object source) {

@@ -124,6 +124,11 @@ void bind_errors() {
   }
 }
 
+RaisedInPython::RaisedInPython(const py::error_already_set& raised)
+    : py::error_already_set(raised),
+      line_(printable_message(fmt::format("{}: {}{}", text(raised.type().attr("__name__")),
+                                          in_one_line(text(raised.value())), place_of(raised)))) {}
+
 void throw_as_d5(py::error_already_set& raised, const std::string& who) {
   if (!raised.matches(PyExc_Exception)) throw;
   const ErrorClass* meant = nullptr;

@@ -140,7 +140,7 @@ HeldTensor as_type(const HeldTensor& held, const Anything& dtype) {
   const auto name = dtype_name_of(dtype);
   if (!name) {
     throw TypeError(fmt::format("{} is no element type; expected text, or NumPy's or torch's type",
-                                std::string(py::repr(dtype))));
+                                shown(dtype)));
   }
   return hold(to_numpy(held).attr("astype")(numpy_type(dtype_from_name(*name))));
 }

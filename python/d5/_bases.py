@@ -165,7 +165,7 @@ class Event(Hooked, metaclass=abc.ABCMeta):
     def wants_stop(self) -> bool:
         """Called before the first batch, and after every batch and every epoch; True ends training
         there. On several ranks it is called before the first batch and after every epoch, and True on
-        one rank ends training on all."""
+        one rank ends training on all. An answer that is no flag raises TypeError."""
         return False
 
 
@@ -175,9 +175,9 @@ MetricType = TypeVar("MetricType", bound="Metric")
 class Metric(Event):
     """Base class of metrics in Python. Its hooks append numbers to `samples`, a list.
 
-    In a training, as in `d5.train(metrics=[Spread])` and `trainer.add_event(Spread())`, the hooks of
-    training of `d5.Event` are called. In `d5.measure`, `begin`, `end` and `sample` are called around
-    each run of a subject.
+    In a training, as in `d5.train(metrics=[Spread])` and `trainer.add_event(Spread())`, all hooks of
+    `d5.Event` are called but those of a communicator. In `d5.measure`, `begin`, `end` and `sample` are
+    called around each run of a subject.
 
         class Spread(d5.Metric):
             name = "logit_spread"
@@ -185,8 +185,8 @@ class Metric(Event):
             def after_batch(self, trainer, batch, outputs):
                 self.samples.append(outputs["logits"].numpy().std())
 
-    The record of a training is among the rows of `d5.train`. For a trainer, `d5.training_metric(metric)`
-    before the run is the observer to add, and its `record()` after the run makes the row.
+    The record of a training is among the rows of `d5.train`. `d5.training_metric(metric).record()`
+    makes it for a trainer's metric, also after the run.
 
     Class attributes describe the record: its `name`, by default that of the class in small letters
     ("largest_score" of LargestScore); its SI `unit`; `quantity`: time, energy, bytes, rate, count,

@@ -182,6 +182,7 @@ _COLLECTIONS: dict[str, Callable[[Any, list[str]], bool]] = {
 }
 _PLAIN: dict[str, Callable[[Any], bool]] = {
     "None": lambda value: value is None,
+    "NDArray": lambda value: hasattr(value, "__dlpack__"),
     "str": lambda value: isinstance(value, str),
     "bytes": lambda value: isinstance(value, builtins.bytes),
     "bool": lambda value: value is None or isinstance(value, bool) or type(value).__module__ == "numpy",

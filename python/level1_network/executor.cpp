@@ -178,6 +178,19 @@ Values run(GraphExecutor& executor, const Values& inputs, bool copy,
 
 }  // namespace
 
+void expect_object(const py::object& observer) {
+  const std::string given = shown(observer);
+  if (PyType_Check(observer.ptr())) {
+    throw TypeError(fmt::format("the event is {}, a class; expected an object of it: {}()", given,
+                                observer.attr("__name__").cast<std::string>()));
+  }
+  if (!PyFunction_Check(observer.ptr()) && !PyMethod_Check(observer.ptr())) return;
+  throw TypeError(fmt::format(
+      "the event is {}, a function; expected an object of a class derived from d5.Event, whose "
+      "method it is: after_batch(self, trainer, batch, outputs), before_node(self, step)",
+      given));
+}
+
 std::shared_ptr<Event> execution_event(const py::object& object) {
   auto adapter = std::make_shared<PythonExecutionEvent>(object);
   return adapter->listens() ? adapter : nullptr;
@@ -256,6 +269,7 @@ void bind_executor(py::module_& m) {
       .def(
           "add_event",
           [](GraphExecutor& executor, const Anything& event) {
+            expect_object(event);
             auto adapter = execution_event(event);
             if (!adapter) {
               throw TypeError(

@@ -8,6 +8,8 @@
 
 namespace d5::python {
 
+/// Throws: TypeError for a class, or a function, in the place of an observer.
+void expect_object(const py::object& observer);
 /// The executor hooks of a Python object; null if it has none.
 [[nodiscard]] std::shared_ptr<Event> execution_event(const py::object& object);
 

@@ -122,7 +122,7 @@ std::string text_of(const py::handle& framework, const char* attribute) {
   if (py::isinstance<py::str>(value) && py::len(value) > 0) return value.cast<std::string>();
   throw ValueError(fmt::format("{}: its {} is {}, expected a text",
                                std::string(py::str(py::type::handle_of(framework))), attribute,
-                               std::string(py::repr(value))));
+                               shown(value)));
 }
 
 std::string name_of_framework(const py::handle& framework) {
@@ -151,7 +151,7 @@ Callables<std::string> callables_of(const py::dict& all, const char* attribute,
     const auto name = key.cast<std::string>();
     if (!PyCallable_Check(value.ptr())) {
       throw TypeError(fmt::format("{}['{}'] is {}; expected a callable for {}", attribute,
-                                  printable(name), std::string(py::repr(value)), expected));
+                                  printable(name), shown(value), expected));
     }
     callables[name] = std::make_shared<PythonReference>(py::reinterpret_borrow<py::object>(value));
   }

@@ -97,16 +97,16 @@ std::unique_ptr<CompiledModel> compile_model(const std::string& framework,
   ModelPlan plan(model, target);
   const std::string who = fmt::format("{} of '{}'", framework, printable(model.graph.name));
   std::unique_ptr<CompiledModel> compiled;
-  call_framework([&] { return who; },
-                 [&] {
-                   py::object run = compile.object(py::cast(std::move(plan)));
-                   if (!PyCallable_Check(run.ptr())) {
-                     throw TypeError(fmt::format(
-                         "{}: compiling gave {}, expected a callable for a list of inputs", who,
-                         std::string(py::repr(run))));
-                   }
-                   compiled = std::make_unique<PythonModel>(who, std::move(run));
-                 });
+  call_framework(
+      [&] { return who; },
+      [&] {
+        py::object run = compile.object(py::cast(std::move(plan)));
+        if (!PyCallable_Check(run.ptr())) {
+          throw TypeError(fmt::format(
+              "{}: compiling gave {}, expected a callable for a list of inputs", who, shown(run)));
+        }
+        compiled = std::make_unique<PythonModel>(who, std::move(run));
+      });
   return compiled;
 }
 

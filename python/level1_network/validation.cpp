@@ -7,6 +7,7 @@
 #include "d5/level1_network/validation/network_validation.hpp"
 #include "d5/level1_network/validation/node_comparison.hpp"
 #include "level1_network/given_inputs.hpp"
+#include "level1_network/model_file.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
 
@@ -44,13 +45,14 @@ Placement placement_of(const std::vector<std::string>& rules) {
 void bind_network_check(py::module_& m) {
   m.def(
       "check_network",
-      [](const Path& model, const std::vector<std::string>& frameworks, const std::string& against,
-         std::int64_t batch, const std::map<std::string, std::int64_t>& dims,
-         const Anything& inputs, const std::vector<std::string>& transforms,
-         const std::vector<std::string>& placement, bool by_node, bool backward,
-         std::int64_t numeric, std::uint64_t seed, std::optional<double> rtol,
-         std::optional<double> atol) {
+      [](const NetworkOrFile& model, const std::vector<std::string>& frameworks,
+         const std::string& against, std::int64_t batch,
+         const std::map<std::string, std::int64_t>& dims, const Anything& inputs,
+         const std::vector<std::string>& transforms, const std::vector<std::string>& placement,
+         bool by_node, bool backward, std::int64_t numeric, std::uint64_t seed,
+         std::optional<double> rtol, std::optional<double> atol) {
         GivenInputs given = to_given_inputs(inputs);
+        const ModelFile file(model);
         NetworkCheckOptions options{
             .frameworks = frameworks,
             .against = against,
@@ -65,7 +67,7 @@ void bind_network_check(py::module_& m) {
         std::vector<Measurement> rows;
         long_call([&](const Interrupt& interrupt) {
           options.interrupt = interrupt;
-          rows = check_network(model.string(), options);
+          rows = check_network(file.word(), options);
         });
         return Measurements(rows);
       },
@@ -77,19 +79,22 @@ void bind_network_check(py::module_& m) {
       py::arg("placement") = std::vector<std::string>(), py::arg("by_node") = false,
       py::arg("backward") = false, py::arg("numeric") = 0, py::arg("seed") = 0,
       py::arg("rtol") = py::none(), py::arg("atol") = py::none(),
-      "Validates a network: `d5 net check`. A test folder is compared with its expected outputs. "
+      "Validates a network, a d5.Network or a model of open_model: `d5 net check`. A test folder "
+      "is "
+      "compared with its expected outputs. "
       "Any other model of open_model, and one with `inputs`, is compared with the framework "
       "`against`, including gradients if it has a loss. With transforms, the network is compared "
       "with the original. `inputs` are as in run_network. `d5.reduce` finds the few nodes that "
       "differ.");
   m.def(
       "reduce",
-      [](const Path& model, const std::string& framework, const Path& folder,
+      [](const NetworkOrFile& model, const std::string& framework, const Path& folder,
          const std::string& against, bool backward, double slower, double isolate,
          double most_seconds, std::int64_t batch, const std::map<std::string, std::int64_t>& dims,
          const Anything& inputs, const std::vector<std::string>& transforms, std::uint64_t seed,
          const Anything& progress) {
         GivenInputs given = to_given_inputs(inputs);
+        const ModelFile file(model);
         NetworkCheckOptions options{.frameworks = {framework},
                                     .against = against,
                                     .sizes = {.batch = batch, .by_name = dims},
@@ -105,7 +110,7 @@ void bind_network_check(py::module_& m) {
         std::vector<Measurement> rows;
         long_call([&](const Interrupt& interrupt) {
           options.interrupt = interrupt;
-          rows = check_network(model.string(), options);
+          rows = check_network(file.word(), options);
         });
         return rows.at(0);
       },
@@ -125,10 +130,11 @@ void bind_network_check(py::module_& m) {
       "ends the call. For a single operator: check_operator(reduce=True).");
   m.def(
       "run_network",
-      [](const Path& model, const Anything& inputs, const std::string& framework,
+      [](const NetworkOrFile& model, const Anything& inputs, const std::string& framework,
          std::int64_t batch, const std::map<std::string, std::int64_t>& dims,
          const std::vector<std::string>& transforms, std::uint64_t seed) {
         GivenInputs given = to_given_inputs(inputs);
+        const ModelFile file(model);
         NetworkRunOptions options{.frameworks = {framework},
                                   .sizes = {.batch = batch, .by_name = dims},
                                   .transforms = transform_chain(transforms),
@@ -136,7 +142,7 @@ void bind_network_check(py::module_& m) {
                                   .inputs = std::move(given)};
         ValueMap answered;
         options.on_run = [&](const Measurement&, const ValueMap& outputs) { answered = outputs; };
-        long_call([&](const Interrupt&) { (void)run_networks({model.string()}, options); });
+        long_call([&](const Interrupt&) { (void)run_networks({file.word()}, options); });
         return copy_values(answered);
       },
       py::arg("model"), py::arg("inputs") = py::none(), py::kw_only(),

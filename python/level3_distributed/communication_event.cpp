@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
+#include "level1_network/executor.hpp"
 #include "level3_distributed/blocking_calls.hpp"
 #include "long_call.hpp"
 
@@ -65,6 +66,7 @@ std::shared_ptr<CommunicationEvent> native_event(const Anything& event) {
 
 void add_communication_event(Communicator& ranks, const Anything& event) {
   if (auto native = native_event(event)) return ranks.events().add(std::move(native));
+  expect_object(event);
   auto adapter = std::make_shared<PythonCommunicationEvent>(event);
   if (!adapter->listens()) {
     throw TypeError(

@@ -55,7 +55,7 @@ std::unique_ptr<Request> request_of(const py::object& given, const std::string& 
   throw TypeError(
       fmt::format("{} returned {}; expected None if it is done, or else an object with wait() and "
                   "done(), such as start_all_reduce returns",
-                  who, std::string(py::repr(given))));
+                  who, shown(given)));
 }
 
 Reduction reduction_of(const std::string& name) {

@@ -131,11 +131,10 @@ class PythonScheme final : public DistributedOptimizer {
       const LeaseScope step("a step");
       const py::object outputs = self_->object.attr("step")(LentBatch(batch, step.lease()));
       if (!py::isinstance<py::dict>(outputs)) {
-        throw TypeError(
-            fmt::format("the scheme {}: step(batch) gave {}, expected the network's outputs, a "
-                        "dict as run_gradients returns it",
-                        std::string(py::str(py::type::of(self_->object).attr("__name__"))),
-                        std::string(py::repr(outputs))));
+        throw TypeError(fmt::format(
+            "the scheme {}: step(batch) gave {}, expected the network's outputs, a "
+            "dict as run_gradients returns it",
+            std::string(py::str(py::type::of(self_->object).attr("__name__"))), shown(outputs)));
       }
       outputs_ = to_values(py::reinterpret_borrow<Values>(outputs));
       return outputs_;

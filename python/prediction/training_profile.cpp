@@ -7,6 +7,7 @@
 #include "d5/prediction/profile/profile_launches.hpp"
 #include "d5/prediction/profile/profile_training.hpp"
 #include "d5/prediction/training_graphs/profile_table.hpp"
+#include "level1_network/model_file.hpp"
 #include "level3_distributed/job.hpp"
 #include "long_call.hpp"
 #include "prediction/prediction.hpp"
@@ -14,16 +15,17 @@
 namespace d5::python {
 namespace {
 
-TrainingProfile profile(const std::string& model, std::vector<std::int64_t> batches,
+TrainingProfile profile(const NetworkOrFile& model, std::vector<std::int64_t> batches,
                         const std::string& framework, std::int64_t steps, std::int64_t warm_up,
                         const std::string& optimizer, const SharedRanks& group) {
   ProfileOptions options{
       .batches = std::move(batches), .steps = steps, .warm_up = warm_up, .optimizer = optimizer};
   const SharedRanks ranks = group ? group : job_of_python();
+  const ModelFile file(model);
   TrainingProfile result;
   long_call([&](const Interrupt& interrupt) {
     options.interrupt = interrupt;
-    result = profile_training(model, framework, options, {}, *ranks);
+    result = profile_training(file.word(), framework, options, {}, *ranks);
   });
   return result;
 }

@@ -173,3 +173,42 @@ def test_what_a_rule_does_not_take_is_refused():
         d5.optimizer(Nameless(), executor, momentun=0.5)
     with pytest.raises(d5.TypeError, match="update rule Fixed: its parameter 'rates' has no default"):
         d5.optimizer(Fixed, executor)
+
+
+class Rebinding(d5.UpdateRule):
+    slots = ("velocity",)
+
+    def update(self, gradient, value, velocity):
+        value = value - gradient
+        velocity[...] = gradient
+
+
+class RebindingSlot(d5.UpdateRule):
+    slots = ("velocity",)
+
+    def update(self, gradient, value, velocity):
+        velocity = 0.5 * velocity + gradient
+        value -= velocity
+
+
+@pytest.mark.parametrize("rule, name", [(Rebinding, "value"), (RebindingSlot, "velocity")])
+def test_a_rule_that_binds_a_name_to_a_new_array_is_refused(rule, name):
+    optimizer = d5.optimizer(rule, d5.executor(network()))
+    with pytest.raises(d5.TypeError, match=rf"{rule.__name__}\.update\(\) binds '{name}' to a new array.*{name}\[\.\.\.\] = "):
+        optimizer.step({})
+
+
+def test_a_rule_may_bind_a_name_to_the_same_memory():
+    class Views(d5.UpdateRule):
+        slots = ("velocity",)
+
+        def update(self, gradient, value, velocity):
+            gradient = 2 * gradient.numpy()
+            value, velocity = value.numpy(), np.asarray(velocity)
+            velocity += gradient
+            value -= 0 * velocity  # as with a learning rate of 0: nothing changes
+
+    optimizer = d5.optimizer(Views, d5.executor(network()))
+    optimizer.step({})
+    assert optimizer.network.parameters["w"].value.numpy().tolist() == [0, 0]
+    assert optimizer.state()["velocity/w"].numpy().tolist() == [2, 2]

@@ -8,8 +8,29 @@ from rank_jobs import alone
 import d5
 
 
+@d5.operator("OfOtherShape", domain="tests")
+class OfOtherShape(d5.Operator):
+    def forward(self, context):
+        context.output(0).numpy()[...] = np.zeros((7, 9))
+
+
+class Silent(d5.Event):
+    def after_batch(self, trainer, batch, outputs):
+        pass
+
+
 def lenet(**options):
     return d5.executor(d5.model("lenet", with_loss=True), **options)
+
+
+def trainer():
+    data = d5.subset(d5.dataset("mnist", subset="sample").train, list(range(4)))
+    return d5.Trainer(d5.optimizer("sgd", lenet()), d5.sampler("ordered", data, batch_size=2))
+
+
+def wrong_optimizer():
+    torch = pytest.importorskip("torch")
+    return d5.optimizer(torch.optim.SGD, lenet(), lr=0.1)
 
 
 def wrong_option_of_torch():
@@ -31,11 +52,22 @@ def array_for_tensor():
     return d5torch.network(torch.nn.Linear(2, 2), np.zeros((1, 2), np.float32))
 
 
+IMAGE = np.zeros((1, 1, 28, 28), np.float32)
 CALLS = {
-    "its learning rate": (wrong_option_of_torch, r"Optimizer\(SGD\) has no keyword 'lr'.*[Ii]t takes learning_rate"),
+    "learning rate": (lambda: d5.optimizer("adam", lenet(), lr=0.1), "lr.*did you mean learning_rate"),
+    "optimizer of torch": (wrong_optimizer, r"d5.torch.Optimizer\(torch.optim.SGD, learning_rate="),
+    "its learning rate": (wrong_option_of_torch, r"Optimizer\(SGD\) has no keyword 'lr'; did you mean 'learning_rate'"),
     "module": (module_for_network, r"expected Network; d5.torch.network\(module, example\)"),
     "array for a tensor": (array_for_tensor, r"expected a tensor of torch; torch.from_numpy\(array\)"),
     "pair of data sets": (lambda: d5.sampler("shuffle", d5.dataset("mnist")), "expected Dataset; .*give its .train"),
+    "event's class": (lambda: trainer().add_event(Silent), r"the event is .*Silent.*, a class; expected an object of it: Silent\(\)"),
+    "event's function": (lambda: trainer().add_event(lambda *told: None), "a function; expected an object of a class derived from d5.Event"),
+    "executor's event": (lambda: lenet().add_event(Silent), "a class; expected an object of it"),
+    "communicator's event": (lambda: d5.world().add_event(Silent), "a class; expected an object of it"),
+    "list": (lambda: lenet().inference({"image": IMAGE.tolist()}), r"sequence.* was fed; np.asarray\(x, np.float32\) makes it so"),
+    "type": (lambda: lenet().inference({"image": IMAGE.astype(float)}), r"float64 .* was fed; np.asarray\(x, np.float32\)"),
+    "device": (lambda: d5.train("mnist-lenet-quick", device="gpu"), "device 'gpu' is unknown; did you mean cuda"),
+    "one event": (lambda: d5.train("mnist-lenet-quick", events=d5.LiveCurves()), r"events is .*LiveCurves.*, expected a list: events=\[...\]"),
     "array to be written": (lambda: d5.world().all_reduce(np.zeros(3)), r"expected Tensor; d5.Tensor\(array\)"),
 }
 
@@ -66,3 +98,31 @@ def test_a_hook_that_does_not_take_its_arguments_is_refused():
     class All(d5.Event):
         def after_batch(self, *told, **more):
             pass
+
+
+def test_the_reason_of_a_failed_operator_is_one_line_without_the_stack():
+    rows = d5.check_operator("tests.OfOtherShape 2x3")
+    reason = rows.where(status="failed")[0].reason
+    assert reason.startswith("ValueError: could not broadcast") and "test_ways_out.py:" in reason
+    assert "\n" not in reason and "_words.py" not in reason and "_isolation.py" not in reason
+
+
+def test_a_long_array_in_a_message_is_one_short_line():
+    class Answers(d5.Event):
+        def wants_stop(self):
+            return np.zeros((50, 50))
+
+    training = trainer()
+    training.add_event(Answers())
+    with pytest.raises(d5.TypeError, match=r"Answers\.wants_stop\(\) gave array") as raised:
+        training.run()
+    assert "\n" not in str(raised.value) and len(str(raised.value)) < 200
+
+
+def test_collectives_that_read_take_arrays():
+    ranks = d5.world()
+    mine = np.full(2, ranks.rank, np.float32)
+    gathered = ranks.all_gather(mine).numpy()
+    assert gathered.tolist() == [[rank, rank] for rank in range(ranks.size)]
+    with pytest.raises(d5.TypeError):
+        ranks.all_gather(3)

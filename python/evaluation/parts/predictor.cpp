@@ -3,6 +3,7 @@
 
 #include <pybind11/trampoline_self_life_support.h>
 
+#include "level1_network/model_file.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 #include "use.hpp"
@@ -47,9 +48,10 @@ class PythonPredictor final : public Predictor, public py::trampoline_self_life_
   ValueMap outputs_;
 };
 
-std::shared_ptr<Predictor> open_by_word(const std::string& word, const Path& network,
+std::shared_ptr<Predictor> open_by_word(const std::string& word, const NetworkOrFile& network,
                                         std::int64_t largest_batch, int threads) {
-  const ModelAssets assets{.model = network.stem().string(), .network = network.string()};
+  const ModelFile file(network);
+  const ModelAssets assets{.model = Path(file.word()).stem().string(), .network = file.word()};
   const PredictorOptions options{.threads = threads, .largest_batch = largest_batch};
   std::shared_ptr<Predictor> predictor;
   long_call([&](const Interrupt&) { predictor = open_predictor(word, assets, options); });
@@ -84,7 +86,8 @@ void register_predictor(py::module_& m) {
                    {.base = "Predictor", .needs = 2, .add = adding_to(predictors(), make)});
   m.def("predictor", &open_by_word, py::arg("word"), py::arg("network"), py::kw_only(),
         py::arg("largest_batch") = 1, py::arg("threads") = 0,
-        "Opens a predictor of a model's file, and warms it up: \"torch\", \"onnxruntime:session\", "
+        "Opens a predictor of a model's file, or of a d5.Network, and warms it up: \"torch\", "
+        "\"onnxruntime:session\", "
         "\"sleep:seconds=0.01\", or one of predictors().");
   m.def("predictors", [] { return predictors().names(); });
 }

@@ -39,8 +39,8 @@ Tensor converted(const py::handle& value, DType dtype, const Place& who) {
   if (is_floating_point(dtype) || result.attr("__eq__")(given).attr("all")().cast<bool>()) {
     return to_tensor(result);
   }
-  throw TypeError(fmt::format("{} is {}, which {} does not hold", who(),
-                              std::string(py::repr(value)).substr(0, 200), name_of(dtype)));
+  throw TypeError(
+      fmt::format("{} is {}, which {} does not hold", who(), shown(value), name_of(dtype)));
 }
 
 /// The result of `read` for a field. Numbers and lists are converted to the field's type; arrays

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <pybind11/typing.h>
-
-#include <optional>
 
 #include "bindings.hpp"
 #include "collected.hpp"
@@ -14,6 +11,7 @@
 #include "level2_training/optimization/python_rule.hpp"
 #include "level2_training/optimization/python_schedule.hpp"
 #include "level2_training/optimization/python_step_modifier.hpp"
+#include "level2_training/optimization/read_gradients.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
 
@@ -55,8 +53,9 @@ std::shared_ptr<Optimizer> made_of(const Anything& which,
                                    const std::shared_ptr<GraphExecutor>& executor,
                                    const std::string& loss, const Settings& settings) {
   if (is_update_rule(which)) return optimizer_of_rule(which, executor, loss, settings);
+  auto optimizer = to_optimizer(which, executor, loss);
   OptionList(Settings(settings).owned_by("optimizer in Python")).expect_all_known();
-  return to_optimizer(which, executor, loss);
+  return optimizer;
 }
 
 template <auto Count>
@@ -138,22 +137,6 @@ Values step(Optimizer& optimizer, const Batch& batch) {
   return copy_values(*outputs);
 }
 
-using ReadGradient = py::typing::Callable<void(py::str, Tensor, double)>;
-
-void read_gradients(Optimizer& optimizer, const std::optional<ReadGradient>& reader) {
-  if (!reader) return optimizer.read_gradients({});
-  const auto called = std::make_shared<PythonReference>(*reader);
-  Network& network = optimizer.executor().network();
-  optimizer.read_gradients([called, &network](ParameterRange range, double factor) {
-    call_python([&] {
-      for (std::size_t i = range.begin; i < range.end; ++i) {
-        const Parameter& parameter = network.parameters()[i];
-        called->object(parameter.name, parameter.gradient, factor);
-      }
-    });
-  });
-}
-
 void show_optimizer(const py::handle& self, Shown& shown) {
   shown.show_kept_by(self);
   const auto* python = dynamic_cast<const HoldsPython*>(self.cast<Optimizer*>());
@@ -204,7 +187,9 @@ void bind_optimizer(py::module_& m) {
           "Calls reader(name, gradient, factor) in every step for each parameter's final gradient "
           "(summed over pieces and ranks), before anything clips, refuses or uses it. `gradient` "
           "is a view that is valid during the call, and counts `factor` times. Replaces an earlier "
-          "reader; None ends it. Raises Unsupported if the optimizer does not expose gradients.")
+          "reader; None ends it. Raises Unsupported if the optimizer does not expose gradients. "
+          "The "
+          "metric gradient_norm reads them, too: Trainer.run refuses both with a ValueError.")
       .def_property_readonly(
           "network",
           [](Optimizer& optimizer) -> Network& { return optimizer.executor().network(); },

@@ -192,6 +192,18 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
   std::unique_ptr<PythonGradients> asked_;  // gradients of the current step, or the last one
 };
 
+/// Throws: TypeError, with what makes an optimizer of the class.
+[[noreturn]] void throw_class(const py::object& made) {
+  const std::string name(py::str(made.attr("__name__")));
+  const bool is_torch = std::string(py::str(made.attr("__module__"))).starts_with("torch.optim");
+  throw TypeError(fmt::format(
+      "d5.optimizer: which is {}, a class; expected a name, a class of d5.UpdateRule, or an object "
+      "of d5.Optimizer: {}",
+      shown(made),
+      is_torch ? fmt::format("d5.torch.Optimizer(torch.optim.{}, learning_rate=...)", name)
+               : fmt::format("{}(...)", name)));
+}
+
 }  // namespace
 
 std::shared_ptr<Optimizer> to_optimizer(const py::object& self,
@@ -200,8 +212,9 @@ std::shared_ptr<Optimizer> to_optimizer(const py::object& self,
     throw TypeError(
         fmt::format("{} already trains its own network; expected a name, or an object of a class "
                     "in Python that derives from d5.Optimizer",
-                    std::string(py::repr(self))));
+                    shown(self)));
   }
+  if (PyType_Check(self.ptr())) throw_class(self);
   return std::make_shared<PythonOptimizer>(self, executor, std::move(loss));
 }
 

@@ -26,6 +26,11 @@ Tensor seen(const Shape& shape, std::span<T> values) {
                         const_cast<std::remove_const_t<T>*>(values.data()));
 }
 
+/// The result of a rule's first update. Throws: TypeError, if it binds names instead of writing.
+py::object seen_first(const py::object& update, const py::list& arguments) {
+  return py::module_::import("d5._rebinding").attr("watched_update")(update, arguments);
+}
+
 std::vector<std::string> names_of(const py::object& rule, const char* attribute) {
   const std::string who =
       fmt::format("the update rule {}: {}",
@@ -101,8 +106,10 @@ void PythonRule::update(const Tensor& gradient, Parameter& parameter,
       arguments.append(HeldTensor{read, rule.lease(), true});
       arguments.append(lend(value, rule.lease()));
       for (Tensor* slot : slots) arguments.append(lend(*slot, rule.lease()));
-      expect_in_place(self_.object.attr("update")(*arguments), self_.object, "update()",
-                      "value -= ..., value[...] = ...");
+      const py::object method = self_.object.attr("update");
+      const py::object answer = is_seen_ ? method(*arguments) : seen_first(method, arguments);
+      is_seen_ = true;
+      expect_in_place(answer, self_.object, "update()", "value -= ..., value[...] = ...");
     });
   });
 }

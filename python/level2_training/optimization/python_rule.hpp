@@ -37,6 +37,7 @@ class PythonRule final : public UpdateRule {
   PythonReference self_;
   std::vector<std::string> slots_, numbers_;
   bool begins_ = false, shapes_slots_ = false;
+  bool is_seen_ = false;  // whether the first update is over
   TensorUpdater updater_;
 };
 

@@ -89,7 +89,7 @@ std::shared_ptr<StepModifier> to_step_modifier(const py::handle& object) {
     throw TypeError(fmt::format(
         "a modifier is {}; expected a name, a dict with a name and settings, or an object of a "
         "class derived from d5.StepModifier",
-        std::string(py::repr(object))));
+        shown(object)));
   }
   return std::make_shared<PythonStepModifier>(py::reinterpret_borrow<py::object>(object));
 }

@@ -68,7 +68,7 @@ std::shared_ptr<Schedule> to_schedule(const py::object& object) {
     throw TypeError(fmt::format(
         "a schedule is {}; expected a name, a dict with a name and settings, or an object of a "
         "class derived from d5.Schedule",
-        std::string(py::repr(object))));
+        shown(object)));
   }
   return std::make_shared<PythonSchedule>(object);
 }

@@ -56,6 +56,7 @@ class PythonMetric final : public PythonTrainingHooks<TrainingMetric> {
                 {Direction::lower_is_better, Direction::higher_is_better, Direction::neither});
     over_ranks_ = word_of(self, "over_ranks",
                           {OverRanks::maximum, OverRanks::sum, OverRanks::mean, OverRanks::apart});
+    take_samples();  // runs before may have left some
   }
 
   [[nodiscard]] std::string name() const override { return name_; }
@@ -64,6 +65,14 @@ class PythonMetric final : public PythonTrainingHooks<TrainingMetric> {
   [[nodiscard]] Direction direction() const override { return direction_; }
   [[nodiscard]] Statistic statistic() const override { return statistic_; }
   [[nodiscard]] OverRanks over_ranks() const override { return over_ranks_; }
+  void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
+    PythonTrainingHooks::after_batch(trainer, batch, outputs);
+    call_python([&] { take_samples(); });  // the executor's hooks append, too
+  }
+  void after_test(Trainer& trainer) override {
+    PythonTrainingHooks::after_test(trainer);
+    call_python([&] { take_samples(); });
+  }
   void begin(int repetitions) override {
     if (begin_) call_and_take("begin", repetitions);
   }
@@ -129,7 +138,7 @@ std::shared_ptr<TrainingMetric> to_metric(const py::object& object) {
     throw TypeError(
         fmt::format("a metric is {}; expected an object of a class derived from "
                     "d5.Metric",
-                    std::string(py::repr(object))));
+                    shown(object)));
   }
   return std::make_shared<PythonMetric>(object);
 }
@@ -140,7 +149,7 @@ MetricChoice to_metric_choice(const py::handle& object) {
     throw TypeError(fmt::format(
         "a metric is {}; expected a text such as \"time_to_accuracy:target=0.98\", or a class of "
         "d5.Metric, of which each run gets an object of its own",
-        std::string(py::repr(object))));
+        shown(object)));
   }
   const auto make = std::make_shared<PythonReference>(py::reinterpret_borrow<py::object>(object));
   return MetricChoice([make]() -> std::shared_ptr<Metric> {

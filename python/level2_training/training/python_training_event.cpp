@@ -5,7 +5,6 @@
 #include <string>
 
 #include "d5/core/errors/error.hpp"
-#include "level1_network/executor.hpp"
 #include "level2_training/training/python_metric.hpp"
 
 namespace d5::python {
@@ -13,24 +12,9 @@ namespace {
 
 class PythonTrainingEvent final : public PythonTrainingHooks<TrainingEvent> {
  public:
-  explicit PythonTrainingEvent(const py::object& self)
-      : PythonTrainingHooks(self), execution_(execution_event(self)) {
-    if (listens() || execution_) return;
-    throw TypeError("the event overrides none of d5.Event's hooks");
+  explicit PythonTrainingEvent(const py::object& self) : PythonTrainingHooks(self) {
+    if (!listens()) throw TypeError("the event overrides none of d5.Event's hooks");
   }
-  /// Adds it once, however often it is asked to.
-  void listen_to(GraphExecutor& executor) {
-    if (!execution_) return;
-    executor.events().remove(execution_.get());
-    executor.events().add(execution_);
-  }
-  void before_training(Trainer& trainer) override {
-    listen_to(trainer.optimizer().executor());
-    PythonTrainingHooks::before_training(trainer);
-  }
-
- private:
-  std::shared_ptr<Event> execution_;
 };
 
 bool is_metric(const py::object& self) {
@@ -43,9 +27,10 @@ std::shared_ptr<TrainingEvent> training_event(const py::object& self) {
   if (py::isinstance<Event>(self)) {  // such as a metric of training_metric
     auto event = std::dynamic_pointer_cast<TrainingEvent>(self.cast<std::shared_ptr<Event>>());
     if (event) return event;
-    throw TypeError(std::string(py::repr(self)) + " observes no training");
+    throw TypeError(shown(self) + " observes no training");
   }
   if (is_metric(self)) return to_metric(self);
+  expect_object(self);
   return std::make_shared<PythonTrainingEvent>(self);
 }
 
@@ -54,6 +39,7 @@ void add_event(Trainer& trainer, const py::object& self) {
     trainer.events().add(to_metric(self));
     return;
   }
+  expect_object(self);
   const auto event = std::make_shared<PythonTrainingEvent>(self);
   event->listen_to(trainer.optimizer().executor());
   trainer.events().add(event);

@@ -7,35 +7,47 @@
 #include <string_view>
 #include <utility>
 
+#include "answered.hpp"
 #include "bindings.hpp"
 #include "collected.hpp"
 #include "d5/level2_training/training/trainer.hpp"
 #include "d5/level2_training/training/training_event.hpp"
+#include "level1_network/executor.hpp"
 #include "level2_training/data/lent_batch.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
 
-/// The training hooks of a Python object, those of `Base`; hooks that its class inherits unchanged
-/// from d5.Event are not called.
+/// The training hooks of a Python object, those of `Base`, and its hooks of an executor, which
+/// observe the trainer's one; hooks that its class inherits unchanged from d5.Event are not called.
 template <class Base>
 class PythonTrainingHooks : public Base, public HoldsPython {
  public:
-  explicit PythonTrainingHooks(const py::object& self) : self_(self) {
+  explicit PythonTrainingHooks(const py::object& self)
+      : self_(self), execution_(execution_event(self)) {
     for (const char* name : {"before_training", "after_training", "before_epoch", "after_epoch",
                              "before_batch", "after_batch", "before_test", "after_test",
                              "after_test_batch", "after_checkpoint", "wants_stop"}) {
       if (overrides(self, "Event", name)) hooks_.insert(name);
     }
   }
-  [[nodiscard]] bool listens() const { return !hooks_.empty(); }
+  [[nodiscard]] bool listens() const { return !hooks_.empty() || execution_; }
+  /// Adds the executor's hooks to it once, however often it is asked to.
+  void listen_to(GraphExecutor& executor) {
+    if (!execution_) return;
+    executor.events().remove(execution_.get());
+    executor.events().add(execution_);
+  }
   [[nodiscard]] py::handle held() const override { return self_.object; }
 
   ~PythonTrainingHooks() override { end_batch(); }
   PythonTrainingHooks(const PythonTrainingHooks&) = delete;
   PythonTrainingHooks& operator=(const PythonTrainingHooks&) = delete;
 
-  void before_training(Trainer& trainer) override { call("before_training", &trainer); }
+  void before_training(Trainer& trainer) override {
+    listen_to(trainer.optimizer().executor());
+    call("before_training", &trainer);
+  }
   void after_training(Trainer& trainer) override { call("after_training", &trainer); }
   void before_epoch(Trainer& trainer, std::int64_t epoch) override {
     call("before_epoch", &trainer, epoch);
@@ -67,10 +79,7 @@ class PythonTrainingHooks : public Base, public HoldsPython {
   [[nodiscard]] bool wants_stop() const override {
     if (!hooks_.contains("wants_stop")) return false;
     return call_python([&] {
-      const py::object answer = self_.object.attr("wants_stop")();
-      const int wanted = PyObject_IsTrue(answer.ptr());  // as `if` converts it
-      if (wanted < 0) throw py::error_already_set();
-      return wanted == 1;
+      return answered_bool(self_.object.attr("wants_stop")(), self_.object, "wants_stop()");
     });
   }
 
@@ -111,12 +120,13 @@ class PythonTrainingHooks : public Base, public HoldsPython {
   }
 
   PythonReference self_;
+  std::shared_ptr<Event> execution_;  // null: none
   std::set<std::string_view> hooks_;
   SharedLease batch_;
 };
 
-/// The observer with the object's hooks of training, and those of an executor, which observe the
-/// trainer's one. Throws: TypeError for an object without any.
+/// The observer with the object's hooks of training and of an executor. Throws: TypeError for an
+/// object without any.
 [[nodiscard]] std::shared_ptr<TrainingEvent> training_event(const py::object& self);
 /// Adds it to the trainer, and at once to the executor.
 void add_event(Trainer& trainer, const py::object& self);

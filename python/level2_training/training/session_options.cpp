@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/entries/unknown_option.hpp"
 #include "d5/core/errors/error.hpp"
@@ -30,7 +32,10 @@ class Keywords {
     } catch (const py::cast_error&) {
       throw TypeError(
           fmt::format("{} is {}, which is of the wrong type; help(d5.train) tells what it may be",
-                      name, std::string(py::repr(value))));
+                      name, shown(value)));
+    } catch (const py::error_already_set& raised) {
+      if (!raised.matches(PyExc_TypeError) || !std::is_same_v<T, py::list>) throw;
+      throw TypeError(fmt::format("{} is {}, expected a list: {}=[...]", name, shown(value), name));
     }
   }
   void expect_all_taken() const {

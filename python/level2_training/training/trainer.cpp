@@ -7,6 +7,7 @@
 #include "d5/level2_training/level2_training.hpp"
 #include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
+#include "level2_training/optimization/read_gradients.hpp"
 #include "level2_training/training/python_training_event.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
@@ -31,6 +32,7 @@ struct TrainerUse {
 };
 
 void run_trainer(Trainer& trainer) {
+  expect_one_reader(trainer);
   const TrainerUse use(trainer);
   orderly_call([&](const Interrupt& interrupt) {
     // A scheme's server answers other ranks instead.

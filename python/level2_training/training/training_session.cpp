@@ -7,6 +7,7 @@
 
 #include "d5/level3_distributed/schemes/distributed_training.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
+#include "level2_training/optimization/read_gradients.hpp"
 #include "level2_training/training/session_options.hpp"
 #include "level3_distributed/job.hpp"
 #include "long_call.hpp"
@@ -27,6 +28,7 @@ std::unique_ptr<TrainingSession> make(const RecipeOrFile& recipe, const Options&
 }
 
 Measurements run_session(TrainingSession& session) {
+  expect_one_reader(session.trainer());
   const Use use(&session.trainer().optimizer().executor(), "the session's executor");
   std::vector<Measurement> results;
   orderly_call([&](const Interrupt& interrupt) { results = session.run(interrupt); });

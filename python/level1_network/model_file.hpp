@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "bindings.hpp"
+#include "d5/level1_network/graph/network.hpp"
+
+namespace d5::python {
+
+/// The model of a call: a network in memory, or a word of open_model.
+using NetworkOrFile = std::variant<Path, Network>;
+
+/// The word of open_model for it: a network is written to a file, named after it, that exists as
+/// long as this. Construct and destroy it with the GIL.
+class ModelFile {
+ public:
+  /// Throws: IoError, if the file cannot be written.
+  explicit ModelFile(const NetworkOrFile& model);
+  ~ModelFile();
+  ModelFile(const ModelFile&) = delete;
+  ModelFile& operator=(const ModelFile&) = delete;
+  [[nodiscard]] const std::string& word() const { return word_; }
+
+ private:
+  py::object folder_;  // a tempfile.TemporaryDirectory; null: none
+  std::string word_;
+};
+
+}  // namespace d5::python
