@@ -10,26 +10,23 @@
 #include "evaluation/generation/decoder_form.hpp"
 
 namespace d5 {
-namespace {
-
-/// A text in a slot.
-struct SlotText {
-  std::vector<TokenId> tokens;  ///< prompt and answer
-  std::size_t prompt = 0;       ///< tokens of the prompt
-  std::size_t cached = 0;       ///< tokens that the caches hold
-  Sampling sampling;
-  detail::AnswerStops stops;
-  bool ended = false;
-
-  [[nodiscard]] std::span<const TokenId> answer() const {
-    return std::span(tokens).subspan(prompt);
-  }
-  [[nodiscard]] std::int64_t waiting() const { return std::int64_t(tokens.size() - cached); }
-};
-
-}  // namespace
 
 struct NetworkGenerator::State {
+  /// A text in a slot.
+  struct SlotText {
+    std::vector<TokenId> tokens;  ///< prompt and answer
+    std::size_t prompt = 0;       ///< tokens of the prompt
+    std::size_t cached = 0;       ///< tokens that the caches hold
+    Sampling sampling;
+    detail::AnswerStops stops;
+    bool ended = false;
+
+    [[nodiscard]] std::span<const TokenId> answer() const {
+      return std::span(tokens).subspan(prompt);
+    }
+    [[nodiscard]] std::int64_t waiting() const { return std::int64_t(tokens.size() - cached); }
+  };
+
   std::shared_ptr<GraphExecutor> executor;
   std::shared_ptr<const Tokenizer> tokenizer;
   Options options;
@@ -137,11 +134,11 @@ std::size_t NetworkGenerator::admit(std::span<const TokenId> prompt, const Gener
   if (free == state_->texts.end()) {
     throw ValueError(fmt::format("{}: all {} slots have texts; release one", name(), slots()));
   }
-  *free = SlotText{.tokens = {prompt.begin(), prompt.end()},
-                   .prompt = prompt.size(),
-                   .cached = 0,
-                   .sampling = sampling,
-                   .stops = {limits, state_->tokenizer, state_->choices()}};
+  *free = State::SlotText{.tokens = {prompt.begin(), prompt.end()},
+                          .prompt = prompt.size(),
+                          .cached = 0,
+                          .sampling = sampling,
+                          .stops = {limits, state_->tokenizer, state_->choices()}};
   return std::size_t(free - state_->texts.begin());
 }
 
@@ -160,7 +157,7 @@ const std::vector<GeneratedToken>& NetworkGenerator::step() {
 }
 
 void NetworkGenerator::rewind(std::size_t slot, std::int64_t tokens) {
-  SlotText& text = state_->at(slot);
+  State::SlotText& text = state_->at(slot);
   const auto length = std::int64_t(text.answer().size());
   if (tokens < 0 || tokens > length) {
     throw ValueError(fmt::format("{}: rewind of slot {} by {} tokens, expected 0 to {}, its answer",
