@@ -56,7 +56,10 @@ py::custom_type_setup seen_by_collector() {
     type.tp_flags |= Py_TPFLAGS_HAVE_GC;
     type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) -> int {
       Py_VISIT(Py_TYPE(self));
-      if (!py::detail::is_holder_constructed(self)) return 0;
+      // The collector may run while an object of a new class gets its memory.
+      const auto* object = reinterpret_cast<const py::detail::instance*>(self);
+      const bool has_memory = object->simple_layout || object->nonsimple.values_and_holders;
+      if (!has_memory || !py::detail::is_holder_constructed(self)) return 0;
       Shown shown{visit, arg};
       try {
         show(self, shown);

@@ -135,3 +135,14 @@ def test_collecting_while_it_trains():
     trainer.add_event(Collects())
     trainer.run()
     assert trainer.step == 8
+
+
+def test_collecting_while_the_first_object_of_a_class_is_made():
+    threshold = gc.get_threshold()
+    gc.set_threshold(1)  # at each allocation
+    try:
+        for _ in range(20):
+            executor = type("Mine", (d5.GraphExecutor,), {"framework": "mine"})(network())
+            assert executor.framework == "mine"
+    finally:
+        gc.set_threshold(*threshold)
