@@ -132,7 +132,7 @@ TEST_CASE("bash completes commands, options and their words") {
     CHECK(std::system(("bash " + (folder / "try.bash")).c_str()) == 0);
     return testing::content_of(folder / "out");
   };
-  CHECK(completed("d5 op ''", 2) == "bench build check --help ");
+  CHECK(completed("d5 op ''", 2) == "bench build check judge --help ");
   CHECK(completed("d5 op check --fo", 3) == "--format ");
   CHECK(completed("d5 op bench x --pass ''", 5) ==
         "forward backward backward-data backward-weights both each ");
