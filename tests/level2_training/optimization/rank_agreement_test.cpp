@@ -23,7 +23,7 @@ class WithAnother final : public RankAgreement {
 
  private:
   void do_sum(std::span<double> values) override {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] += others_.at(i);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += others_[i % others_.size()];
   }
   std::vector<double> others_;
 };

@@ -63,6 +63,29 @@ struct SeenWhole final : TrainingEvent {
   bool wants_whole_tests() const override { return world()->rank() == 0; }
 };
 
+/// Whole batches, each of which says that all of its samples are here.
+class WholeBatches final : public Sampler {
+ public:
+  explicit WholeBatches(std::shared_ptr<Sampler> inner) : inner_(std::move(inner)) {}
+  const Batch* next() override {
+    const Batch* batch = inner_->next();
+    if (!batch) return nullptr;
+    batch_ = *batch;
+    batch_.global_size = batch_.size;
+    return &batch_;
+  }
+  void reset(std::int64_t epoch) override { inner_->reset(epoch); }
+  void seek(std::int64_t epoch, std::int64_t index) override { inner_->seek(epoch, index); }
+  [[nodiscard]] std::int64_t batches() const override { return inner_->batches(); }
+  [[nodiscard]] SamplerLaw law() const override { return inner_->law(); }
+  [[nodiscard]] const Dataset& dataset() const override { return inner_->dataset(); }
+  void read_ahead(int threads) override { inner_->read_ahead(threads); }
+
+ private:
+  std::shared_ptr<Sampler> inner_;
+  Batch batch_;
+};
+
 const std::vector<double>& samples_of(const std::vector<Measurement>& results,
                                       const std::string& metric) {
   const auto place = std::ranges::find(results, metric, &Measurement::metric);
@@ -80,7 +103,10 @@ std::vector<Measurement> trained(const Recipe& recipe, const std::shared_ptr<Com
   options.observers = {observer};
   if (group) {
     distribute(options, {}, group);
-    options.make_train_sampler = {};
+    options.make_train_sampler = [](const SamplerEntry& order, std::shared_ptr<const Dataset> data,
+                                    const Settings& settings) {
+      return std::make_shared<WholeBatches>(order.make(std::move(data), settings));
+    };
     options.wrap_optimizer = [group](const std::shared_ptr<Optimizer>& optimizer) {
       dynamic_cast<ThreeStepOptimizer&>(*optimizer)
           .set_agreement(std::make_shared<CommunicatorAgreement>(group));
