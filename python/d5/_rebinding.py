@@ -50,5 +50,5 @@ def _is_another(found: Any, given: Any) -> bool:
         return False
     try:
         return not np.may_share_memory(np.asarray(found), given.numpy())
-    except Exception:  # of a library that NumPy cannot see into
+    except Exception:  # A library that NumPy cannot see into made it.
         return False
