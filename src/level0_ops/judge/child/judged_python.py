@@ -4,6 +4,8 @@
 usage: judged_python.py CONFINEMENT    the library with `d5_confine`; a socket is the standard input
 """
 
+from __future__ import annotations
+
 import ctypes
 import mmap
 import os
@@ -12,6 +14,7 @@ import signal
 import socket
 import struct
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +74,7 @@ MAP_FIXED, MAP_NORESERVE, MAP_POPULATE = 0x10, 0x4000, 0x8000
 FAILED = ctypes.c_void_p(-1).value
 
 
-def stop():
+def stop() -> None:
     """Hands over to the judge, which freezes all threads until its next order."""
     os.kill(os.getpid(), signal.SIGSTOP)
 
@@ -79,7 +82,7 @@ def stop():
 class TensorPages:
     """The pages of a tensor at its drawn address, between inaccessible ones, as an array."""
 
-    def __init__(self, placed, descriptor, is_read):
+    def __init__(self, placed: Placed, descriptor: int, is_read: bool) -> None:
         self.bytes = placed.page_bytes + 2 * GUARD_BYTES
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
         self.whole = LIBC.mmap(placed.address, self.bytes, 0, flags, -1, 0)
@@ -99,26 +102,27 @@ class TensorPages:
         kind = np.dtype(TYPES[placed.dtype])
         count = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
         memory = (ctypes.c_char * count).from_address(inner + placed.lead_bytes)
-        self.array = np.frombuffer(memory, kind).reshape(shape)
+        self.array: np.ndarray[Any, Any] | None = np.frombuffer(memoryview(memory), kind).reshape(shape)
         self.array.flags.writeable = not is_read
 
-    def unmap(self):
+    def unmap(self) -> None:
         self.array = None
         LIBC.munmap(self.whole, self.bytes)
 
 
-def attributes_of(orders):
+def attributes_of(orders: Orders) -> dict[str, Any]:
     """By name; see protocol.hpp."""
     data = ctypes.string_at(ctypes.addressof(orders) + Orders.attributes.offset, orders.attribute_bytes)
-    at, found = 0, {}
+    at = 0
+    found: dict[str, Any] = {}
 
-    def take(form):
+    def take(form: str) -> tuple[Any, ...]:
         nonlocal at
         value = struct.unpack_from(form, data, at)
         at += struct.calcsize(form)
         return value
 
-    def text():
+    def text() -> str:
         nonlocal at
         (length,) = take("=I")
         at += length
@@ -127,6 +131,7 @@ def attributes_of(orders):
     for _ in range(orders.attribute_count):
         kind, count = take("=II")
         name = text()
+        values: list[Any]
         if kind in (1, 4):
             values = list(take(f"={count}q"))
         elif kind in (2, 5):
@@ -137,7 +142,7 @@ def attributes_of(orders):
     return found
 
 
-def serve(orders, answers, inputs, outputs, confinement):
+def serve(orders: Orders, answers: Answers, inputs: int, outputs: int, confinement: str) -> None:
     connection = socket.socket(fileno=0)
     listener = ctypes.CDLL(confinement).d5_confine(orders.most_threads)
     if listener < 0:
@@ -148,9 +153,11 @@ def serve(orders, answers, inputs, outputs, confinement):
     connection.close()
     with open(SOURCE) as file:
         text = file.read()
-    names = {"__name__": "judged"}
+    names: dict[str, Any] = {"__name__": "judged"}
     exec(compile(text, "judged source", "exec"), names)
-    pages, arrays, attributes = [], [], {}
+    pages: list[TensorPages] = []
+    arrays: list[Any] = []
+    attributes: dict[str, Any] = {}
     while True:
         stop()
         name = orders.name.decode()
@@ -176,7 +183,7 @@ def serve(orders, answers, inputs, outputs, confinement):
         answers.returned = orders.number
 
 
-def main():
+def main() -> None:
     message, passed, _, _ = socket.recv_fds(socket.socket(fileno=os.dup(0)), 1, 4)
     if len(message) != 1 or len(passed) != 4:
         os._exit(2)
