@@ -54,4 +54,4 @@ def test_nothing_of_a_network_in_memory_stays():
 
 def test_another_argument_is_refused_with_what_is_taken():
     with pytest.raises(d5.TypeError, match="d5.bench_network: model is 3, expected PathLike"):
-        d5.bench_network(3)
+        d5.bench_network(3)  # type: ignore[arg-type]

@@ -59,7 +59,7 @@ CALLS = {
     "its learning rate": (wrong_option_of_torch, r"Optimizer\(SGD\) has no keyword 'lr'; did you mean 'learning_rate'"),
     "module": (module_for_network, r"expected Network; d5.torch.network\(module, example\)"),
     "array for a tensor": (array_for_tensor, r"expected a tensor of torch; torch.from_numpy\(array\)"),
-    "pair of data sets": (lambda: d5.sampler("shuffle", d5.dataset("mnist")), "expected Dataset; .*give its .train"),
+    "pair of data sets": (lambda: d5.sampler("shuffle", d5.dataset("mnist")), "expected Dataset; .*give its .train"),  # type: ignore[arg-type]
     "event's class": (lambda: trainer().add_event(Silent), r"the event is .*Silent.*, a class; expected an object of it: Silent\(\)"),
     "event's function": (lambda: trainer().add_event(lambda *told: None), "a function; expected an object of a class derived from d5.Event"),
     "executor's event": (lambda: lenet().add_event(Silent), "a class; expected an object of it"),
@@ -68,7 +68,7 @@ CALLS = {
     "type": (lambda: lenet().inference({"image": IMAGE.astype(float)}), r"float64 .* was fed; np.asarray\(x, np.float32\)"),
     "device": (lambda: d5.train("mnist-lenet-quick", device="gpu"), "device 'gpu' is unknown; did you mean cuda"),
     "one event": (lambda: d5.train("mnist-lenet-quick", events=d5.LiveCurves()), r"events is .*LiveCurves.*, expected a list: events=\[...\]"),
-    "array to be written": (lambda: d5.world().all_reduce(np.zeros(3)), r"expected Tensor; d5.Tensor\(array\)"),
+    "array to be written": (lambda: d5.world().all_reduce(np.zeros(3)), r"expected Tensor; d5.Tensor\(array\)"),  # type: ignore[arg-type]
 }
 
 
@@ -125,4 +125,4 @@ def test_collectives_that_read_take_arrays():
     gathered = ranks.all_gather(mine).numpy()
     assert gathered.tolist() == [[rank, rank] for rank in range(ranks.size)]
     with pytest.raises(d5.TypeError):
-        ranks.all_gather(3)
+        ranks.all_gather(3)  # type: ignore[arg-type]
