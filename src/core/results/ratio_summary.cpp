@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "d5/core/statistics/geometric_mean.hpp"
@@ -125,7 +126,8 @@ TextTable summary_of_ratios(const std::vector<Measurement>& measurements) {
     const std::string device = record.device == "cpu" ? "" : record.device;  // omit the default
     std::vector<std::string> row = {record.framework, condition_of(record, "base"), device,
                                     condition_of(record, "pass"), fmt::format("{}", all.ratios)};
-    row.push_back(fmt::format("{:.3f}", all.mean.value));
+    // A ratio of 0, to a time below the clock's resolution, has no logarithm.
+    row.push_back(std::isnan(all.mean.value) ? "" : fmt::format("{:.3f}", all.mean.value));
     row.push_back(text_of_mean(all.mean.interval));
     for (const std::size_t cases : {all.faster, all.slower, all.undecided, all.mistrusted}) {
       row.push_back(fmt::format("{}", cases));
