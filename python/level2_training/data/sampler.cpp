@@ -99,8 +99,10 @@ constexpr const char* kAbout =
     "`reset(epoch)` begins an epoch; `len()` is its number of batches. With `seek(epoch, index)` "
     "training resumes quickly, without it by reading the epoch again. `dataset` is the data set "
     "that is read, if d5 has it; `samples()` returns the indices of the last batch, for "
-    "`d5.test_sampler`. Each rank gets a slice of each batch, and tests on batches in turn, unless "
-    "the class has `take_part(rank, ranks)` and `take_batches(rank, ranks)` of its own.";
+    "`d5.test_sampler`. In `d5.train` each rank gets a slice of each batch, and tests on batches "
+    "in "
+    "turn; a function of your own calls `take_part(rank, ranks)` and `take_batches(rank, ranks)`, "
+    "which a class may also have itself.";
 
 void bind_network_feed(py::module_& m) {
   py::class_<NetworkFeed, std::shared_ptr<NetworkFeed>>(
