@@ -40,6 +40,17 @@ TEST_CASE("a folder of folders is a data set's manifest, a class each, with dige
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+TEST_CASE("a folder of .txt files is a data set of text") {
+  const testing::TemporaryFolder folder;
+  write_file(folder / "a.txt", "one");
+  const auto texts = parse_manifest<DatasetManifest>(described_folder(folder / ""), "t.yaml");
+  CHECK(texts.modality == "text");
+  CHECK(texts.task == "text classification");
+  write_file(folder / "b.png", "two");
+  const auto mixed = parse_manifest<DatasetManifest>(described_folder(folder / ""), "t.yaml");
+  CHECK(mixed.modality == "image");
+}
+
 TEST_CASE("a described folder has the classes that the data set of its files has") {
   const testing::TemporaryFolder folder;
   for (const char* name : {"cats/1.jpg", "dogs/1.jpg", "dogs/Thumbs.db", "cats/._1.jpg",

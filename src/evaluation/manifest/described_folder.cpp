@@ -50,17 +50,26 @@ std::string below_places(const std::string& folder) {
   return detail::name_below_places(folder, ".");
 }
 
-std::string sample_line(const fs::path& path, const fs::path& folder, std::size_t label) {
-  const std::string digest = detail::sha256_of_file(path.string());
-  return fmt::format("- {{file: {}, label: {}, bytes: {}, sha256: {}}}\n",
-                     detail::yaml_scalar(path.lexically_relative(folder).generic_string()), label,
-                     fs::file_size(path), digest);
-}
+/// Lines of a manifest's samples.
+struct SampleLines {
+  const fs::path folder;
+  std::string text = {};
+  bool are_texts = true;  ///< all files are .txt
+
+  void add(const fs::path& path, std::size_t label) {
+    const std::string digest = detail::sha256_of_file(path.string());
+    text += fmt::format("- {{file: {}, label: {}, bytes: {}, sha256: {}}}\n",
+                        detail::yaml_scalar(path.lexically_relative(folder).generic_string()),
+                        label, fs::file_size(path), digest);
+    are_texts = are_texts && path.extension() == ".txt";
+  }
+};
 
 }  // namespace
 
 std::string described_folder(const std::string& folder, const std::string& name) {
-  std::string labels, samples;
+  std::string labels;
+  SampleLines samples{folder};
   std::size_t label = 0;
   for (const fs::path& one : visible_in(folder)) {
     if (!fs::is_directory(one)) continue;
@@ -72,24 +81,25 @@ std::string described_folder(const std::string& folder, const std::string& name)
         throw ValueError(fmt::format("{} is a nested folder in a class; expected files",
                                      printable(file.string())));
       }
-      samples += sample_line(file, folder, label);
+      samples.add(file, label);
     }
     ++label;
   }
   if (labels.empty()) {
     for (const fs::path& file : visible_in(folder)) {
-      if (!fs::is_directory(file)) samples += sample_line(file, folder, 0);
+      if (!fs::is_directory(file)) samples.add(file, 0);
     }
   }
-  if (samples.empty()) {
+  if (samples.text.empty()) {
     throw ValueError(fmt::format("{} has no files; expected samples, in a folder for each class",
                                  printable(folder)));
   }
   return fmt::format(
-      "kind: dataset\nname: {}\nversion: 1.0.0-dev\ntask: image classification\nlicence: "
-      "LicenseRef-unknown\nfolder: {}\n{}samples:\n{}",
-      name.empty() ? last_name(folder) : name, detail::yaml_scalar(below_places(folder)),
-      labels.empty() ? "" : fmt::format("labels: [{}]\n", labels), samples);
+      "kind: dataset\nname: {}\nversion: 1.0.0-dev\ntask: {} classification\nlicence: "
+      "LicenseRef-unknown\n{}folder: {}\n{}samples:\n{}",
+      name.empty() ? last_name(folder) : name, samples.are_texts ? "text" : "image",
+      samples.are_texts ? "modality: text\n" : "", detail::yaml_scalar(below_places(folder)),
+      labels.empty() ? "" : fmt::format("labels: [{}]\n", labels), samples.text);
 }
 
 }  // namespace d5

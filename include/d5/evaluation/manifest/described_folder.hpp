@@ -7,8 +7,8 @@ namespace d5 {
 
 /// Writes the manifest (YAML) of a data set for a folder of files, one per sample. Its sub-folders
 /// are the classes, in the order of their names, which become `labels`; without sub-folders all
-/// files belong to class 0. Files whose names begin with a dot are left out. Fill in what only the
-/// author knows (task, licence).
+/// files belong to class 0. Files whose names begin with a dot are left out. Files that all end
+/// with .txt are samples of modality text. Fill in what only the author knows (task, licence).
 ///
 /// `name`: a valid manifest name; empty: the folder's. The folder is named relative to
 /// $D5_DATA_DIR, or else to the working directory if it is below it, where the manifest then
