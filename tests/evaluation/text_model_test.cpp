@@ -2,6 +2,7 @@
 // A model of text, from its manifest to its accuracy: the tokenizer is a file of the model, ids and
 // mask are two inputs. Its right answers are known by hand.
 #include <catch2/catch.hpp>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,6 +114,21 @@ TEST_CASE("a model of text is judged with the tokenizer among its files") {
   // Without the mask, padding decides.
   toy.write_model(", gives: mask", "");
   CHECK(toy.accuracy().status == Status::failed);
+}
+
+TEST_CASE("a manifest of another machine may ask for the model's files, for no others") {
+  const ToyText toy;
+  const auto faults = [&] {  // of the manifest with addresses that others have, too
+    std::string text = read_file(toy / "toy.yaml");
+    text = std::regex_replace(text, std::regex("'file://[^']*'"), "'https://example.org/model'");
+    text = std::regex_replace(text, std::regex("dataset: '[^']*'"), "dataset: texts@1.0.0");
+    return lint_manifest(text, "toy.yaml", ManifestOrigin::fetched);
+  };
+  CHECK(faults().empty());
+  toy.write_model("'asset:tokenizer.json'", "'asset:../tokenizer.json'");
+  CHECK_FALSE(faults().empty());
+  toy.write_model("'asset:tokenizer.json'", "tokenizer.json");
+  CHECK_FALSE(faults().empty());
 }
 
 TEST_CASE("a lock holds the tokenizer by the model's assets") {

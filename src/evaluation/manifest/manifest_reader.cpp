@@ -76,9 +76,12 @@ std::string local_words(const std::string& name) {
       printable(name));
 }
 
-/// The setting of an entry that names a place of this machine; null if none does.
+/// The setting of an entry that names a place of this machine; null if none does. A file of the
+/// model is none: it lies in the store of artefacts, by its digest.
 const std::string* local_setting(const Settings& settings) {
   for (const auto& [name, text] : settings.values()) {
+    const std::string asset = asset_named(text);
+    if (!asset.empty() && asset.find('/') == std::string::npos) continue;
     const std::string last = name.substr(name.rfind('.') + 1);
     if (last == "file" || last == "folder" || text.find('/') != std::string::npos) return &name;
   }
