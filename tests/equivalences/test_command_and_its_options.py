@@ -303,6 +303,7 @@ def test_every_command_that_keeps_records_has_a_case():
         assert options_of(command) == options_of(other), command
 
 
+@of_all_buildings
 def test_each_excuse_is_of_an_option_that_there_is():
     for name, command in ASIDE:
         if command and command.removeprefix("d5 ") in {case.command for case in CASES}:
