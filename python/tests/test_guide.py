@@ -13,6 +13,7 @@ from rank_jobs import alone
 
 import d5
 
+of_evaluation = pytest.mark.skipif("evaluation" in d5._d5._left_out(), reason="built without evaluation")
 PAGE = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "guide" / "python.md").read_text()
 
 
@@ -33,7 +34,7 @@ def test_each_of_the_ten_tasks_has_a_block():
     assert [task for task in tasks if "```python\n" not in task] == []
 
 
-@pytest.mark.skipif("evaluation" in d5._d5._left_out(), reason="built without evaluation")
+@of_evaluation
 @alone("it trains")
 def test_the_guide_is_a_program(program):
     pytest.importorskip("torch")
@@ -42,6 +43,7 @@ def test_the_guide_is_a_program(program):
     assert (program.parent / "results.json").exists() and (program.parent / "results.db").exists()
 
 
+@of_evaluation
 def test_mypy_accepts_the_guide(program):
     for module in ("mypy", "torch"):
         if importlib.util.find_spec(module) is None:
