@@ -118,7 +118,7 @@ TEST_CASE("a model of text is judged with the tokenizer among its files") {
 
 TEST_CASE("a manifest of another machine may ask for the model's files, for no others") {
   const ToyText toy;
-  const auto faults = [&] {  // of the manifest with addresses that others have, too
+  const auto faults = [&] {  // the addresses are ones that others have, too
     std::string text = read_file(toy / "toy.yaml");
     text = std::regex_replace(text, std::regex("'file://[^']*'"), "'https://example.org/model'");
     text = std::regex_replace(text, std::regex("dataset: '[^']*'"), "dataset: texts@1.0.0");
