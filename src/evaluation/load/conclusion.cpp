@@ -38,6 +38,13 @@ void check_objective(ScenarioResult& result, const ScenarioOptions& options) {
                                  found.value, options.latency_seconds));
 }
 
+/// Adds a reason to doubt a run that is not invalid; empty: none.
+void add_doubt(ScenarioResult& result, const std::string& doubt) {
+  if (doubt.empty() || result.status == Status::failed) return;
+  result.reason += (result.status == Status::mistrusted ? "; " : "") + doubt;
+  result.status = Status::mistrusted;
+}
+
 /// Reasons to doubt a valid run.
 void look_for_doubts(ScenarioResult& result) {
   const std::vector<double> latencies = query_latencies(result);
@@ -58,9 +65,7 @@ void look_for_doubts(ScenarioResult& result) {
                            doubt.empty() ? "" : "; ", lag.value, latency.value);
     }
   }
-  if (doubt.empty() || result.status == Status::failed) return;
-  result.reason += (result.status == Status::mistrusted ? "; " : "") + doubt;
-  result.status = Status::mistrusted;
+  add_doubt(result, doubt);
 }
 
 }  // namespace
@@ -99,17 +104,14 @@ void take_log(QueryLog::Closed log, const ScenarioOptions& options, ScenarioResu
 void take_report(const SystemReport& report, ScenarioResult& result) {
   result.conditions.insert(report.conditions.begin(), report.conditions.end());
   if (!report.fault.empty()) return invalidate(result, report.fault);
-  if (report.doubt.empty() || result.status == Status::failed) return;
-  result.status = Status::mistrusted;
-  result.reason = report.doubt;
+  add_doubt(result, report.doubt);
 }
 
 void check_deadline(const ScenarioOptions& options, ScenarioResult& result) {
   if (options.deadline_seconds <= 0) return;
-  const bool scheduled = result.latency_from == LatencyFrom::schedule;
   std::int64_t late = 0;
   for (QueryRecord& query : result.queries) {
-    const std::int64_t from = scheduled ? query.scheduled : query.issued;
+    const std::int64_t from = latency_begin(result, query);
     if (!query.ended || double(query.ended - from) <= options.deadline_seconds * 1e9) continue;
     query.status = Status::failed;
     ++late;

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "d5/core/results/measurement.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 
 namespace d5::detail {
+
+inline constexpr double kNanosecond = 1e-9;  ///< in s
+
+/// Start of a query's latency, in ns.
+[[nodiscard]] inline std::int64_t latency_begin(const ScenarioResult& result,
+                                                const QueryRecord& query) {
+  return result.latency_from == LatencyFrom::schedule ? query.scheduled : query.issued;
+}
 
 [[nodiscard]] inline Statistic percentile_of(double q) {
   return {.of = Statistic::Of::quantile, .quantile = q};

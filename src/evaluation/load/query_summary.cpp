@@ -6,10 +6,13 @@
 #include <limits>
 #include <span>
 
+#include "evaluation/load/load_record.hpp"
+
 namespace d5 {
 namespace {
 
-constexpr double kNanosecond = 1e-9;
+using detail::kNanosecond;
+using detail::latency_begin;
 
 /// Calls `f(records of a query)` for each.
 template <class F>
@@ -19,11 +22,6 @@ void for_each_query(const ScenarioResult& result, const F& f) {
   for (std::size_t i = 0; i < records.size(); i += size) {
     f(records.subspan(i, std::min(size, records.size() - i)));
   }
-}
-
-/// Start of a query's latency, in ns.
-std::int64_t begin_of(const ScenarioResult& result, const QueryRecord& query) {
-  return result.latency_from == LatencyFrom::schedule ? query.scheduled : query.issued;
 }
 
 /// Calls `f(query, its pieces)` for each query, in the order of issue; queries without pieces have
@@ -54,7 +52,7 @@ TokenTimes token_times(const ScenarioResult& result) {
   TokenTimes times;
   for_each_answer(result, [&](const QueryRecord& query, std::span<const TokenPiece> pieces) {
     if (pieces.empty()) return;
-    const std::int64_t begin = begin_of(result, query);
+    const std::int64_t begin = latency_begin(result, query);
     times.ttft.push_back(double(query.first - begin) * kNanosecond);
     if (query.answered) times.ttfa.push_back(double(query.answered - begin) * kNanosecond);
     if (const double tpot = tpot_of(query, pieces); !std::isnan(tpot)) times.tpot.push_back(tpot);
@@ -72,7 +70,7 @@ std::vector<bool> kept_limits(const ScenarioResult& result) {
   std::vector<bool> kept;
   for_each_answer(result, [&](const QueryRecord& query, std::span<const TokenPiece> pieces) {
     const auto within = [&](double limit, std::int64_t end) {
-      return limit <= 0 || (end > 0 && double(end - begin_of(result, query)) <= limit * 1e9);
+      return limit <= 0 || (end > 0 && double(end - latency_begin(result, query)) <= limit * 1e9);
     };
     const double per_token = tpot_of(query, pieces);
     const bool is_steady =
@@ -115,7 +113,7 @@ std::vector<double> query_latencies(const ScenarioResult& result) {
       if (!sample.ended) return;
       end = std::max(end, sample.ended);
     }
-    latencies.push_back(double(end - begin_of(result, query[0])) * kNanosecond);
+    latencies.push_back(double(end - latency_begin(result, query[0])) * kNanosecond);
   });
   return latencies;
 }
@@ -136,7 +134,8 @@ double throughput(const ScenarioResult& result) {
     end = std::max(end, query.ended);
   }
   if (answered == 0) return std::numeric_limits<double>::quiet_NaN();
-  return double(answered) / (double(end - begin_of(result, result.queries.front())) * kNanosecond);
+  return double(answered) /
+         (double(end - latency_begin(result, result.queries.front())) * kNanosecond);
 }
 
 }  // namespace d5

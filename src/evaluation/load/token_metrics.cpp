@@ -16,8 +16,6 @@
 namespace d5::detail {
 namespace {
 
-constexpr double kNanosecond = 1e-9;
-
 void add_percentiles(const char* metric, const std::vector<double>& samples,
                      std::span<const double> percentiles, std::vector<Measurement>& records) {
   if (samples.empty()) return;
@@ -60,10 +58,7 @@ struct SteadyPart {
 };
 
 SteadyPart steady_part(const ScenarioResult& result) {
-  const bool scheduled = result.latency_from == LatencyFrom::schedule;
-  const auto asked = [&](const QueryRecord& query) {
-    return scheduled ? query.scheduled : query.issued;
-  };
+  const auto asked = [&](const QueryRecord& query) { return latency_begin(result, query); };
   SteadyPart part{.from = asked(result.queries.front()), .to = asked(result.queries.back())};
   if (!result.settles) {
     part.to = std::ranges::max(result.queries, {}, &QueryRecord::ended).ended;
@@ -107,9 +102,7 @@ void add_goodput(const ScenarioResult& result, std::vector<Measurement>& records
   limit("tpot limit", result.limits.tpot);
   limit("latency limit", result.limits.latency);
   const std::int64_t end = std::ranges::max(result.queries, {}, &QueryRecord::ended).ended;
-  const QueryRecord& first = result.queries.front();
-  const bool scheduled = result.latency_from == LatencyFrom::schedule;
-  const double seconds = double(end - (scheduled ? first.scheduled : first.issued)) * kNanosecond;
+  const double seconds = double(end - latency_begin(result, result.queries.front())) * kNanosecond;
   if (end > 0 && seconds > 0) {
     const double rate = double(kept.size()) / seconds;
     const Estimate of_share = estimate(share);
