@@ -45,7 +45,7 @@ const std::vector<Cheat>& cheats() {
       {"results_overwritten", "wrote a file", "counts_processors"},
       {"network", "forbidden system call", "counts_processors"},
       {"every_tenth_skipped", "output not written", "plain"},
-      {"common_shapes", "wrong answer", "plain"},
+      {"multiples_of_eight", "wrong answer", "plain"},
       {"small_values", "wrong answer", "other_order"},
       {"half_precision", "wrong answer", "other_order"},
       {"not_a_number", "wrong answer", "plain"},
