@@ -2,6 +2,7 @@
 // Analyses, choices and differences of numbers that a person can check.
 #include "d5/evaluation/analysis/analysis.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -116,6 +117,35 @@ TEST_CASE("every analysis shows the records' own numbers, and counts each query 
   CHECK(cell_of(latency, 0, "p99") == cell_of(analyse("summary", {run}).table, 0, "p99"));
   CHECK(cell_of(latency, 0, "p99") == cell_of(analyse("trade_off", {run}).table, 0, "p99"));
   CHECK(cell_of(latency, 0, "p50") == cell_of(analyse("cold_start", {run}).table, 0, "p50"));
+}
+
+TEST_CASE("tokens of a repeated cell come from all its repetitions") {
+  // 20 answers a repetition at 0.1 and at 0.3 s; limits kept by 20 of 20, then by 10 of 20.
+  AnalysedRun run{.name = "run", .results = {}};
+  for (const double ttft : {0.1, 0.3}) {
+    Measurement record{.subject = "decoder",
+                       .level = "evaluation",
+                       .framework = "reference",
+                       .conditions = {{"scenario", identity("poisson")}}};
+    const auto add = [&](const char* metric, Statistic statistic, std::vector<double> samples) {
+      record.metric = metric;
+      record.statistic = statistic;
+      record.samples = std::move(samples);
+      run.results.measurements.push_back(record);
+    };
+    for (const double quantile : {0.5, 0.9}) {
+      add("ttft", {.of = Statistic::Of::quantile, .quantile = quantile},
+          std::vector<double>(20, ttft));
+    }
+    std::vector<double> kept(20, 1);
+    if (ttft > 0.2) std::fill_n(kept.begin(), 10, 0);
+    add("attainment", {.of = Statistic::Of::share}, kept);
+  }
+  const TextTable tokens = analyse("tokens", {run}).table;
+  REQUIRE(tokens.size() == 1);
+  CHECK(cell_of(tokens, 0, "answers") == "40");
+  CHECK_THAT(cell_of(tokens, 0, "ttft p50"), Contains("200"));
+  CHECK_THAT(cell_of(tokens, 0, "attainment"), Contains("0.75"));
 }
 
 TEST_CASE("what larger batches bring is held against the smallest") {

@@ -60,10 +60,15 @@ std::vector<double> EvaluationCell::samples_of(std::string_view metric) const {
   return samples;
 }
 
-std::optional<Estimate> EvaluationCell::latency(double quantile) const {
-  const std::vector<double> samples = samples_of("latency");
+std::optional<Estimate> EvaluationCell::pooled(std::string_view metric,
+                                               const Statistic& statistic) const {
+  const std::vector<double> samples = samples_of(metric);
   if (samples.empty()) return std::nullopt;
-  return estimate(samples, {.of = Statistic::Of::quantile, .quantile = quantile});
+  return estimate(samples, statistic);
+}
+
+std::optional<Estimate> EvaluationCell::latency(double quantile) const {
+  return pooled("latency", {.of = Statistic::Of::quantile, .quantile = quantile});
 }
 
 std::optional<Estimate> EvaluationCell::throughput() const { return of_repetitions("throughput"); }

@@ -28,6 +28,9 @@ struct EvaluationCell {
   /// The metric's samples of all repetitions, in order. Each sample counts once, although the
   /// record of each percentile of a run holds all samples.
   [[nodiscard]] std::vector<double> samples_of(std::string_view metric) const;
+  /// A statistic of the metric's samples of all repetitions. Returns nullopt if none were measured.
+  [[nodiscard]] std::optional<Estimate> pooled(std::string_view metric,
+                                               const Statistic& statistic) const;
   /// A quantile of all latencies, in s. Returns nullopt if none were measured.
   [[nodiscard]] std::optional<Estimate> latency(double quantile) const;
   [[nodiscard]] std::optional<Estimate> throughput() const;  ///< in samples/s

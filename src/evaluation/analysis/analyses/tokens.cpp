@@ -5,10 +5,12 @@
 namespace d5 {
 namespace {
 
-/// A percentile of a metric of tokens; the median of it over repetitions.
-std::optional<Estimate> percentile_of(const EvaluationCell& cell, std::string_view metric,
-                                      double percentile) {
-  const Statistic statistic{.of = Statistic::Of::quantile, .quantile = percentile};
+/// A quantile of a metric of tokens over all repetitions. A run's gaps are kept as one value, which
+/// weighs each by its tokens: of repeated ones the median.
+std::optional<Estimate> quantile_of(const EvaluationCell& cell, std::string_view metric,
+                                    double quantile) {
+  const Statistic statistic{.of = Statistic::Of::quantile, .quantile = quantile};
+  if (metric != "itl") return cell.pooled(metric, statistic);
   std::vector<const Measurement*> records;
   std::vector<double> values;
   for (const Measurement* record : cell.records) {
@@ -47,12 +49,12 @@ class TokensAnalysis final : public Analysis {
       if (answers == 0) continue;
       std::vector<std::string> row = {names[i], std::to_string(answers)};
       for (const char* metric : {"ttft", "itl", "tpot"}) {
-        for (const double percentile : {0.5, 0.99}) {
-          row.push_back(detail::value_text(percentile_of(cell, metric, percentile), "s"));
+        for (const double quantile : {0.5, 0.99}) {
+          row.push_back(detail::value_text(quantile_of(cell, metric, quantile), "s"));
         }
       }
       row.push_back(detail::value_text(cell.of_repetitions("output_rate"), "token/s"));
-      row.push_back(detail::value_text(EvaluationCell::estimate_of(cell.find("attainment")), "1"));
+      row.push_back(detail::value_text(cell.pooled("attainment", {.of = Statistic::Of::share}), "1"));
       row.push_back(detail::value_text(cell.of_repetitions("goodput"), "query/s"));
       row.emplace_back(name_of(cell.status()));
       result.table.add(std::move(row));
@@ -67,7 +69,7 @@ class TokensAnalysis final : public Analysis {
         [](const EvaluationCell& cell) {
           std::vector<std::optional<Estimate>> times;
           for (const char* metric : {"ttft", "itl", "tpot"}) {
-            times.push_back(percentile_of(cell, metric, 0.5));
+            times.push_back(quantile_of(cell, metric, 0.5));
           }
           return times;
         },
