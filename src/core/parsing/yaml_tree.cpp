@@ -51,6 +51,7 @@ class Builder final : public YAML::EventHandler {
     }
     YamlNode& node = add(mark);
     node.text = value;
+    node.quoted = tag == "!";
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {

@@ -15,6 +15,7 @@ struct YamlNode {
   int line = 0;    ///< line of its key, from 1
   int column = 0;  ///< column of its key, from 1
   Kind kind = Kind::scalar;
+  bool quoted = false;  ///< whether the scalar stands in quotes
   std::string text;
   std::vector<YamlEntry> entries;
 

@@ -52,7 +52,7 @@ class ModelExecutor final : public GraphExecutor {
       return *found;
     }
     throw NotFound(
-        fmt::format("there is no gradient of '{}': name it in ExecutorOptions::gradients and run "
+        fmt::format("there is no gradient of '{}': name it in the option gradients, and run "
                     "backpropagation",
                     printable(name)));
   }

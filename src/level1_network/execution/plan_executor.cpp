@@ -192,7 +192,7 @@ const Tensor& gradient_of(const Plan* plan, std::string_view name) {
     if (place != plan->named_gradients.end()) return *place->second.tensor;
   }
   throw NotFound(
-      fmt::format("there is no gradient of '{}': name it in ExecutorOptions::gradients and run "
+      fmt::format("there is no gradient of '{}': name it in the option gradients, and run "
                   "backpropagation",
                   printable(name)));
 }

@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <fmt/format.h>
 
+#include <array>
+#include <string>
+
+#include "d5/core/errors/error.hpp"
 #include "d5/level2_training/data/sampler.hpp"
 #include "d5/level2_training/optimization/loss_weight.hpp"
 #include "d5/level2_training/optimization/rank_agreement.hpp"
+#include "d5/level2_training/training/trainer.hpp"
 
 namespace d5::detail {
+
+/// Throws: ValueError, if the trainer makes no test runs for the metric `who`.
+inline void expect_tests(Trainer& trainer, const std::string& who) {
+  if (trainer.test_sampler() != nullptr) return;
+  throw ValueError(fmt::format(
+      "metric {}: there are no test data, so it would have no sample; give the data set a test "
+      "part, or the trainer a sampler of one",
+      who));
+}
 
 /// Mean of a number over a test run, combined from means or sums over batches. Sums of integers are
 /// exact, whatever the batches and ranks.

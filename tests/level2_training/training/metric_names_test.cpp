@@ -119,6 +119,11 @@ TEST_CASE("in code a metric finds the only output and the only field of classes"
   wrong.events().add(std::make_shared<TrainingAccuracy>(ClassificationNames{.logits = "edge"}));
   CHECK_THROWS_WITH(wrong.run(), Contains("corner"));
   CHECK(wrong.step() == 0);
+
+  Trainer untested(*optimizer, *sampler, nullptr, {.epochs = 1});
+  untested.events().add(std::make_shared<TestAccuracy>());
+  CHECK_THROWS_WITH(untested.run(), Contains("metric test_accuracy: there are no test data"));
+  CHECK(untested.step() == 0);
 }
 
 TEST_CASE("what is asked of a metric goes before what the recipe says, unless it is fixed") {

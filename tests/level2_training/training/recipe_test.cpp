@@ -141,6 +141,35 @@ TEST_CASE("a misspelt word is answered with file, line and the nearest word") {
              Catch::Contains("r.yaml:15") && Catch::Contains("at_least"));
 }
 
+TEST_CASE("an option below another section is refused with its own") {
+  CHECK_THAT(complaint(with("{epochs: 1", "{batch_size: 8")),
+             Catch::StartsWith("r.yaml:10: training: option 'batch_size' is unknown; did you mean "
+                               "sampler.batch_size?"));
+  CHECK_THAT(complaint(with("learning_rate: 0.02", "epochs: 2")),
+             Catch::StartsWith("r.yaml:9: optimizer: option 'epochs' is unknown; did you mean "
+                               "training.epochs?"));
+  Recipe recipe = small();
+  CHECK_THROWS_WITH(recipe.set("training.batch_size=8"),
+                    Catch::Contains("did you mean sampler.batch_size?"));
+}
+
+TEST_CASE("lines of values in memory are named by their places, and their texts are no numbers") {
+  const auto parse = [](const std::string& epochs) {
+    return Recipe::parse(
+        "name: a\nfixed: {dataset: {name: mnist}, model: {name: lenet}}\n"
+        "mutable: {optimizer: {name: sgd}, training: {\n  epochs: " +
+            epochs + "}}\n",
+        "r", {"name", "fixed", "mutable", "mutable.training.epochs"});
+  };
+  CHECK(parse("3").training().epochs == 3);
+  CHECK(parse("3").place_of(4) == "r:mutable.training.epochs");
+  CHECK_THROWS_WITH(parse("three"), Catch::StartsWith("r:mutable.training.epochs: training: "));
+  CHECK_THROWS_AS(parse("'3'"), TypeError);
+  CHECK(small().type_of("training.epochs") == "integer");
+  CHECK(small().type_of("metrics.time_to_accuracy.target") == "number");
+  CHECK(small().type_of("training.nothing").empty());
+}
+
 TEST_CASE("lists are values between commas, or entries by their places") {
   struct Options {
     std::vector<double> mean{0.5};

@@ -76,7 +76,7 @@ class TestAccuracy : public TrainingMetric {
   [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
   void resolve(Trainer& trainer) override { resolve_for(name(), trainer); }
   /// For a metric that uses this one.
-  void resolve_for(const std::string& who, Trainer& trainer) { names_.resolve(trainer, who); }
+  void resolve_for(const std::string& who, Trainer& trainer);
   void before_test(Trainer& trainer) override;
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
   void after_test(Trainer& trainer) override;

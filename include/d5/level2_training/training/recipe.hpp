@@ -48,7 +48,8 @@ class Recipe {
   struct Value {
     std::string text;
     bool fixed = false;
-    int line = 0;  ///< line in the file; 0: given by `set`
+    int line = 0;          ///< line in the file; 0: given by `set`
+    bool is_text = false;  ///< given as a text, which is no number (`parse` with `places`)
   };
   /// Bound on a metric's statistic.
   struct Acceptable {
@@ -66,14 +67,20 @@ class Recipe {
     enum class Scale { linear, logarithmic } scale = Scale::linear;
   };
 
-  /// Throws: FormatError, NotFound with file, line and the nearest known name.
-  [[nodiscard]] static Recipe parse(const std::string& text, const std::string& file);
+  /// A text that was made of values in memory comes with `places`, what messages call each of its
+  /// lines: "mutable.training.epochs". Its values in quotes are texts, which are no numbers.
+  /// Throws: FormatError, NotFound, TypeError with file, line and the nearest known name.
+  [[nodiscard]] static Recipe parse(const std::string& text, const std::string& file,
+                                    std::vector<std::string> places = {});
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& summary() const { return summary_; }
   [[nodiscard]] const std::string& file() const { return file_; }
   /// The parsed text, and the later assignments in order; together they are the recipe.
   [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] const std::vector<std::string>& places() const { return places_; }
+  /// A line in messages: "recipe.yaml:9", or with its place, "recipe:mutable.training.epochs".
+  [[nodiscard]] std::string place_of(int line) const;
   [[nodiscard]] const std::vector<std::string>& changes() const { return changes_; }
   /// Values by dotted key: "optimizer.learning_rate".
   [[nodiscard]] const std::map<std::string, Value, std::less<>>& values() const { return values_; }
@@ -101,6 +108,8 @@ class Recipe {
   /// and may bring its own: "optimizer.name=adam:learning_rate=0.001". The section "distributed"
   /// may be set even if the recipe has none.
   void set(std::string_view assignment);
+  /// Type of the option that a key sets, "integer" of "training.epochs"; empty if it is unknown.
+  [[nodiscard]] std::string type_of(const std::string& key) const;
   /// Settings below `section` for the part that they configure, with file and line of each. File
   /// names are resolved by `files`.
   [[nodiscard]] Settings section(std::string_view section) const;
@@ -129,6 +138,10 @@ class Recipe {
  private:
   std::string name_, summary_, file_, text_;
   std::map<std::string, Value, std::less<>> values_;
+  [[nodiscard]] std::string entry_of(const std::string& section) const;
+  [[nodiscard]] std::vector<std::string> owners_of(const std::string& key) const;
+  void expect_own_options() const;
+  void expect_numbers() const;
   void set_value(const std::string& key, const std::string& text);
   void choose(const std::string& section, const std::string& words);
   void expect_settable(const std::string& key) const;
@@ -137,7 +150,7 @@ class Recipe {
   std::vector<Acceptable> acceptable_;
   std::vector<Range> ranges_;
   std::map<std::string, std::vector<double>, std::less<>> reference_;
-  std::vector<std::string> changes_;
+  std::vector<std::string> changes_, places_;
   bool compared_ = false;
 };
 

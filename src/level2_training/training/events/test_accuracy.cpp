@@ -4,8 +4,14 @@
 #include "d5/level2_training/training/accuracy.hpp"
 #include "d5/level2_training/training/trainer.hpp"
 #include "level2_training/training/classification.hpp"
+#include "level2_training/training/test_mean.hpp"
 
 namespace d5 {
+
+void TestAccuracy::resolve_for(const std::string& who, Trainer& trainer) {
+  detail::expect_tests(trainer, who);
+  names_.resolve(trainer, who);
+}
 
 void TestAccuracy::before_test(Trainer&) { right_ = seen_ = 0; }
 

@@ -35,7 +35,10 @@ class TopKAccuracy final : public TrainingMetric {
     TrainingMetric::summarise(result);
     result.conditions["k"] = identity(options_.k);
   }
-  void resolve(Trainer& trainer) override { options_.names.resolve(trainer, name()); }
+  void resolve(Trainer& trainer) override {
+    detail::expect_tests(trainer, name());
+    options_.names.resolve(trainer, name());
+  }
   void before_test(Trainer&) override { mean_.begin(); }
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
     const auto counts = detail::count_targets(trainer.optimizer().loss_weight(), options_.names,

@@ -62,16 +62,15 @@ void Recipe::set_value(const std::string& key, const std::string& text) {
   }
   if (place->second.fixed) {
     throw ValueError(
-        fmt::format("recipe '{}': '{}' is fixed ({}:{}), because results with another value are "
+        fmt::format("recipe '{}': '{}' is fixed ({}), because results with another value are "
                     "not comparable; "
                     "copy the recipe under another name to change it",
-                    printable(name_), key, printable(file_), place->second.line));
+                    printable(name_), key, place_of(place->second.line)));
   }
   constexpr std::string_view kName = ".name";
   const bool names_section = key.ends_with(kName) && std::ranges::count(key, '.') == 1;
   if (!names_section) {
-    place->second.text = text;
-    place->second.line = 0;
+    place->second = {.text = text};
     return;
   }
   choose(key.substr(0, key.size() - kName.size()), text);
@@ -118,10 +117,7 @@ std::vector<std::string> Recipe::settable() const {
     if (!value.fixed) known.push_back(name);
   }
   for (const std::string& section : detail::recipe_sections()) {
-    const auto place = values_.find(section + ".name");
-    const std::string name = place == values_.end() ? "" : place->second.text;
-    const bool is_file = section == "model" && values_.contains("model.file");
-    for (const auto& option : detail::section_options(section, is_file ? "file" : name)) {
+    for (const auto& [option, type] : detail::section_options(section, entry_of(section))) {
       const std::string key = section + "." + option;
       if (!values_.contains(key)) known.push_back(key);
     }
@@ -139,7 +135,7 @@ void Recipe::expect_settable(const std::string& key) const {
   });
   if (!is_option) {
     throw_unknown_name(fmt::format("recipe '{}': value that may be set", printable(name_)), key,
-                       known);
+                       known, owners_of(key));
   }
   const std::string section = key.substr(0, key.find('.') + 1);
   const Value* first_fixed = nullptr;
@@ -150,10 +146,10 @@ void Recipe::expect_settable(const std::string& key) const {
   }
   if (!first_fixed) return;
   throw ValueError(fmt::format(
-      "recipe '{}': '{}' stays at its default, for all of its section is fixed ({}:{}), because "
+      "recipe '{}': '{}' stays at its default, for all of its section is fixed ({}), because "
       "results with another value are not comparable; copy the recipe under another name to change "
       "it",
-      printable(name_), printable(key), printable(file_), first_fixed->line));
+      printable(name_), printable(key), place_of(first_fixed->line)));
 }
 
 std::vector<Recipe::File> Recipe::files() const {
@@ -197,9 +193,8 @@ Settings Recipe::section(std::string_view section) const {
   for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
        ++it) {
     const bool is_given = it->second.line == 0;  // given by `set`, in no line of the file
-    below.set(
-        it->first.substr(prefix.size()), it->second.text,
-        is_given ? printable(it->first) : fmt::format("{}:{}", printable(file_), it->second.line));
+    below.set(it->first.substr(prefix.size()), it->second.text,
+              is_given ? printable(it->first) : place_of(it->second.line));
   }
   for (const File& file : files()) {
     if (file.place == File::Place::nowhere || !file.key.starts_with(prefix)) continue;

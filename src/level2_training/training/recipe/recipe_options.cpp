@@ -17,15 +17,15 @@ namespace {
 
 constexpr const char* kUsualSampler = "shuffle";
 
-void add(const std::vector<Option>& options, std::set<std::string>& names) {
-  for (const Option& option : options) names.insert(option.name);
+void add(const std::vector<Option>& options, OptionTypes& types) {
+  for (const Option& option : options) types[option.name] = option.type;
 }
 
-void add_metrics(std::set<std::string>& names) {
+void add_metrics(OptionTypes& types) {
   for (const std::string& metric : metrics().names()) {
-    names.insert(metric);
+    types[metric] = "";
     for (const Option& option : metrics().at(metric).options()) {
-      names.insert(metric + "." + option.name);
+      types[metric + "." + option.name] = option.type;
     }
   }
 }
@@ -38,40 +38,39 @@ const std::vector<std::string>& recipe_sections() {
   return sections;
 }
 
-std::set<std::string> entry_options(const std::string& section, const std::string& name) {
-  std::set<std::string> names;
+OptionTypes entry_options(const std::string& section, const std::string& name) {
+  OptionTypes types;
   try {
-    if (section == "optimizer") add(find_optimizer(name).options(), names);
+    if (section == "optimizer") add(find_optimizer(name).options(), types);
     if (section == "sampler") {
-      add(samplers().at(name.empty() ? kUsualSampler : name).options(), names);
+      add(samplers().at(name.empty() ? kUsualSampler : name).options(), types);
     }
-    if (section == "model") add(models().at(name).options(), names);
-    if (section == "dataset") add(datasets().at(name).options(), names);
+    if (section == "model") add(models().at(name).options(), types);
+    if (section == "dataset") add(datasets().at(name).options(), types);
   } catch (const Error&) {
-    names.clear();  // opening it says why
+    types.clear();  // opening it says why
   }
-  return names;
+  return types;
 }
 
-std::set<std::string> section_options(const std::string& section, const std::string& name) {
+OptionTypes section_options(const std::string& section, const std::string& name) {
   if (section == "model") {
     const bool from_file = name == "file";
-    std::set<std::string> names =
-        from_file ? std::set<std::string>{} : entry_options(section, name);
-    add(model_options(from_file), names);
-    return names;
+    OptionTypes types = from_file ? OptionTypes{} : entry_options(section, name);
+    add(model_options(from_file), types);
+    return types;
   }
-  std::set<std::string> names = entry_options(section, name);
-  if (section == "training") add(options_of<TrainingOptions>(), names);
-  if (section == "metrics") add_metrics(names);
-  if (section == "dataset") add(options_of<StepOptions>(), names);
-  if (section == "sampler") add(options_of<BatchStepOptions>(), names);
+  OptionTypes types = entry_options(section, name);
+  if (section == "training") add(options_of<TrainingOptions>(), types);
+  if (section == "metrics") add_metrics(types);
+  if (section == "dataset") add(options_of<StepOptions>(), types);
+  if (section == "sampler") add(options_of<BatchStepOptions>(), types);
   if (section == "optimizer") {
-    add(options_of<ModifierOptions>(), names);
-    names.insert("schedules");
+    add(options_of<ModifierOptions>(), types);
+    types["schedules"] = "";
   }
-  if (section != "training" && section != "metrics") names.insert("name");
-  return names;
+  if (section != "training" && section != "metrics") types["name"] = "";
+  return types;
 }
 
 }  // namespace d5::detail

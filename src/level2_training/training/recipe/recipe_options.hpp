@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,14 +10,15 @@ namespace d5::detail {
 /// Sections of a recipe. Keys below them are options of the entry that the section names.
 [[nodiscard]] const std::vector<std::string>& recipe_sections();
 
-/// Names of the options of the entry `name` in a section; empty if there is no such entry.
-[[nodiscard]] std::set<std::string> entry_options(const std::string& section,
-                                                  const std::string& name);
+/// Options by name, with their types: "integer".
+using OptionTypes = std::map<std::string, std::string>;
+
+/// The options of the entry `name` in a section; empty if there is no such entry.
+[[nodiscard]] OptionTypes entry_options(const std::string& section, const std::string& name);
 
 /// All valid keys of a section: "name", the options of its entry (`name`, or the usual one if that
 /// is empty; for "model" those of a network from a "file"), and options that all entries share. For
 /// "metrics" NAME and NAME.OPTION.
-[[nodiscard]] std::set<std::string> section_options(const std::string& section,
-                                                    const std::string& name);
+[[nodiscard]] OptionTypes section_options(const std::string& section, const std::string& name);
 
 }  // namespace d5::detail

@@ -16,7 +16,8 @@ void TrainingSession::make_metrics() {
   std::vector<std::string> names = recipe_.names_below("metrics");
   std::vector<std::string> usual{"loss", "epoch_time", "batch_time"};
   if (model_->tells_classes) {
-    usual.insert(usual.begin(), {"training_accuracy", "test_accuracy"});
+    usual.insert(usual.begin(), "training_accuracy");
+    if (test_) usual.insert(usual.begin() + 1, "test_accuracy");
   }
   for (const std::string& name : usual) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
@@ -68,9 +69,9 @@ MetricChoice TrainingSession::choice_of(const std::string& metric, const Setting
     const auto written = recipe_.values().find(fmt::format("metrics.{}.{}", metric, name));
     const bool is_fixed = written != recipe_.values().end() && written->second.fixed;
     if (is_fixed && written->second.text != text) {
-      throw ValueError(fmt::format("{}:{}: {} of metric {} is fixed at {}, and {} was asked for",
-                                   printable(recipe_.file()), written->second.line, printable(name),
-                                   metric, printable(written->second.text), printable(text)));
+      throw ValueError(fmt::format("{}: {} of metric {} is fixed at {}, and {} was asked for",
+                                   recipe_.place_of(written->second.line), printable(name), metric,
+                                   printable(written->second.text), printable(text)));
     }
     settings.set(name, text);
   }
