@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from types import CodeType, FrameType
 from typing import Any, Callable
 
@@ -14,29 +15,36 @@ from d5.errors import TypeError
 
 def watched_update(update: Callable[..., Any], arguments: list[Any]) -> Any:
     """Calls a rule's `update` with the gradient, the value and the slots, and returns its result. Raises:
-    TypeError for `value = value - gradient`: an argument whose name means another array at the end, and
-    whose own elements are as before."""
+    TypeError for `value = value - gradient`: a name of the value or of a slot that means another array at the
+    end, while their own elements are as before. Names are watched after each instruction, because those of
+    `*slots` are the rule's own. In a debugger, which watches too, nothing is refused."""
     code = getattr(update, "__code__", None)
-    if not isinstance(code, CodeType):  # no function of Python
+    if not isinstance(code, CodeType) or sys.gettrace() is not None:  # no function of Python
         return update(*arguments)
     before = [one.numpy().copy() for one in arguments]
+    places: dict[str, int] = {}  # arguments by the names that they had
     last: dict[str, Any] = {}
 
-    def keep_names(frame: FrameType, event: str, _: Any) -> None:
-        if event == "return" and frame.f_code is code:
-            last.update(frame.f_locals)
+    def watch(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal last
+        if frame.f_code is not code:
+            return None
+        frame.f_trace_opcodes = True
+        former, last = last, _arrays(frame.f_locals)
+        for name, found in last.items():
+            place = -1 if found is former.get(name) else _place(found, arguments)
+            if place > 0:  # the gradient may be bound again
+                places[name] = place
+        return watch
 
-    former = sys.getprofile()
-    sys.setprofile(keep_names)
+    sys.settrace(watch)
     try:
         result = update(*arguments)
     finally:
-        sys.setprofile(former)
-    own = hasattr(update, "__self__")  # the first argument, which the caller does not write
-    names = code.co_varnames[own : code.co_argcount]
-    for i, (name, given) in enumerate(zip(names, arguments)):
-        is_bound = i > 0 and _is_another(last.get(name, given), given)  # the gradient may be
-        if is_bound and np.array_equal(before[i], given.numpy(), equal_nan=True):
+        sys.settrace(None)
+    for name, place in places.items():
+        is_bound = name in last and _place(last[name], arguments) < 0
+        if is_bound and np.array_equal(before[place], arguments[place].numpy(), equal_nan=True):
             raise TypeError(
                 f"{update.__qualname__.rpartition('<locals>.')[2]}() binds '{name}' to a new array, and d5's stays "
                 f"as it was; write in place: {name} -= ..., {name}[...] = ..."
@@ -44,11 +52,21 @@ def watched_update(update: Callable[..., Any], arguments: list[Any]) -> Any:
     return result
 
 
-def _is_another(found: Any, given: Any) -> bool:
-    """Whether it is neither the given tensor nor a view of its memory."""
-    if found is given:
-        return False
+def _arrays(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrays and numbers by the names that mean them: "value", "slots[0]"."""
+    several = {name: found for name, found in names.items() if isinstance(found, (list, tuple))}
+    inner = {f"{name}[{i}]": one for name, found in several.items() for i, one in enumerate(found)}
+    return {name: found for name, found in {**names, **inner}.items() if hasattr(found, "__array__") or isinstance(found, (int, float))}
+
+
+def _place(found: Any, arguments: list[Any]) -> int:
+    """The argument that it is, or whose memory it shows; -1 if it is another array."""
+    for place, given in enumerate(arguments):
+        if found is given:
+            return place
     try:
-        return not np.may_share_memory(np.asarray(found), given.numpy())
+        seen = np.asarray(found)
+        shared = (place for place, given in enumerate(arguments) if np.may_share_memory(seen, given.numpy()))
+        return next(shared, -1)
     except Exception:  # A library that NumPy cannot see into made it.
-        return False
+        return 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Update rules in Python: the same bits as d5's own rules, groups, masters, checkpoints, graphs."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -191,11 +192,77 @@ class RebindingSlot(d5.UpdateRule):
         value -= velocity
 
 
-@pytest.mark.parametrize("rule, name", [(Rebinding, "value"), (RebindingSlot, "velocity")])
+class RebindingUnpacked(d5.UpdateRule):
+    slots = ("velocity",)
+
+    def update(self, gradient, value, *slots):
+        (velocity,) = slots
+        velocity = 0.5 * velocity + gradient
+        value -= velocity
+
+
+class RebindingAll(d5.UpdateRule):
+    slots = ("velocity", "other")
+
+    def update(self, gradient, value, *slots):
+        slots = tuple(0.5 * one + gradient for one in slots)
+        value -= slots[0]
+
+
+class RebindingInList(d5.UpdateRule):
+    slots = ("velocity",)
+
+    def update(self, gradient, value, *slots):
+        state = list(slots)
+        state[0] = 0.5 * state[0] + gradient
+        value -= state[0]
+
+
+class RebindingInLoop(d5.UpdateRule):
+    slots = ("velocity", "other")
+
+    def update(self, gradient, value, *slots):
+        for one in slots:
+            one = 0.5 * one + gradient
+        value -= one
+
+
+REBINDING = [
+    (Rebinding, "value"),
+    (RebindingSlot, "velocity"),
+    (RebindingUnpacked, "velocity"),
+    (RebindingAll, "slots[0]"),
+    (RebindingInList, "state[0]"),
+    (RebindingInLoop, "one"),
+]
+
+
+@pytest.mark.parametrize("rule, name", REBINDING, ids=[rule.__name__ for rule, _ in REBINDING])
 def test_a_rule_that_binds_a_name_to_a_new_array_is_refused(rule, name):
     optimizer = d5.optimizer(rule, d5.executor(network()))
-    with pytest.raises(d5.TypeError, match=rf"{rule.__name__}\.update\(\) binds '{name}' to a new array.*{name}\[\.\.\.\] = "):
+    word = re.escape(name)
+    with pytest.raises(d5.TypeError, match=rf"{rule.__name__}\.update\(\) binds '{word}' to a new array.*{word}\[\.\.\.\] = "):
         optimizer.step({})
+
+
+def test_slots_may_be_unpacked_and_written_in_place():
+    class Unpacked(d5.UpdateRule):
+        slots = ("velocity", "steps")
+
+        def update(self, gradient, value, *slots):
+            velocity, steps = slots
+            for one in slots:
+                one += gradient
+            velocity -= 0.5 * gradient.numpy()
+            whole = np.asarray(velocity)
+            whole = whole + steps  # a name of its own
+            value -= whole
+
+    optimizer = d5.optimizer(Unpacked, d5.executor(network()))
+    optimizer.step({})
+    # gradients 1 and 2: velocity is half of one, steps is one, the value minus both
+    assert optimizer.state()["velocity/w"].numpy().tolist() == [0.5, 0.5]
+    assert optimizer.network.parameters["b"].value.numpy().tolist() == [-3, -3]
 
 
 def test_a_rule_may_bind_a_name_to_the_same_memory():
