@@ -43,34 +43,85 @@ std::string default_in_python(const Option& option) {
   return fmt::format("[{}]", fmt::join(words, ", "));
 }
 
-/// Throws: TypeError, which names the call.
-Settings settings_of(const py::kwargs& given, const std::string& who) {
-  try {
-    return to_settings(given);
-  } catch (const TypeError& error) {
-    throw TypeError(who + ": " + error.what());
+bool is_list(const py::handle& value) {
+  return py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
+}
+
+/// Whether one of a list's values is a text.
+bool holds_text(const py::handle& value) {
+  return is_list(value) && std::ranges::any_of(value, [](const py::handle& one) {
+           return py::isinstance<py::str>(one);
+         });
+}
+
+/// Checks the values of options, and those below them: groups of parameters have the same options.
+void expect_numbers(const py::dict& given, const std::string& who,
+                    const std::vector<Option>& declared) {
+  const auto look_below = [&](const py::handle& value) {
+    if (py::isinstance<py::dict>(value)) {
+      expect_numbers(py::reinterpret_borrow<py::dict>(value), who, declared);
+    }
+  };
+  for (const auto& [name, value] : given) {
+    look_below(value);
+    if (py::isinstance<py::list>(value)) std::ranges::for_each(value, look_below);
+    const auto option = std::ranges::find(declared, std::string(py::str(name)), &Option::name);
+    const bool is_size = option != declared.end() && option->placeholder == "SIZE";  // "25MiB"
+    if (option == declared.end() || is_size) continue;
+    expect_number(fmt::format("{}: {}", who, option->name), option->type, value);
   }
 }
 
 }  // namespace
 
+void expect_number(const std::string& what, const std::string& type, const py::handle& value) {
+  static const std::map<std::string, const char*> expected{{"integer", "int"},
+                                                           {"number", "float"},
+                                                           {"flag", "bool"},
+                                                           {"integers", "list[int]"},
+                                                           {"numbers", "list[float]"}};
+  const auto number = expected.find(type);
+  if (number == expected.end()) return;
+  const bool is_several = is_list(value) && !type.ends_with('s');
+  const bool is_text = py::isinstance<py::str>(value) || holds_text(value);
+  if (!value.is_none() && !is_text && !is_several) return;
+  throw TypeError(fmt::format("{} is {}, expected {}", what, shown(value), number->second));
+}
+
+void expect_dict(const py::handle& object, const std::string& who) {
+  if (py::isinstance<py::dict>(object)) return;
+  throw TypeError(fmt::format("{} is {}, expected a name, or a dict with a name and settings", who,
+                              shown(object)));
+}
+
+Settings entry_settings(const py::kwargs& given, const std::string& who,
+                        const std::vector<Option>& declared) {
+  expect_numbers(given, who, declared);
+  Settings settings;
+  try {
+    settings = to_settings(given);
+  } catch (const TypeError& error) {
+    throw TypeError(who + ": " + error.what());
+  }
+  for (const Option& option : declared) {
+    if (!option.is_list || !given.contains(option.name.c_str())) continue;
+    const py::object value = given[option.name.c_str()];
+    if (py::isinstance<py::sequence>(value) && py::len(value) == 0) settings.set(option.name, "");
+  }
+  return settings;
+}
+
 Settings declared_settings(const Options& keywords, const std::string& who,
                            const std::vector<Option>& declared, Untold untold) {
   py::kwargs given;
-  std::vector<std::string> emptied;
   for (const auto& [name, value] : keywords) {
     const auto option = std::ranges::find(declared, name.cast<std::string>(), &Option::name);
     if (option == declared.end()) throw py::reference_cast_error();  // as for any wrong call
     if (value.is_none() && untold == Untold::has_default) throw py::reference_cast_error();
     if (value.is_none()) continue;
     given[name] = value;
-    if (option->is_list && py::isinstance<py::sequence>(value) && py::len(value) == 0) {
-      emptied.push_back(option->name);
-    }
   }
-  Settings settings = settings_of(given, who).owned_by(who);
-  for (const std::string& name : emptied) settings.set(name, "");
-  return settings;
+  return entry_settings(given, who, declared).owned_by(who);
 }
 
 void tell_keywords(const py::module_& m, const char* function, const std::vector<Option>& declared,

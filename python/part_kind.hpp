@@ -13,6 +13,7 @@
 #include "d5/core/entries/entry.hpp"
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/tensor/random.hpp"
+#include "declared_keywords.hpp"
 #include "errors.hpp"
 
 namespace d5::python {
@@ -119,8 +120,8 @@ template <class Part, class EntryOf>
 void bind_by_name(py::module_& m, Registry<EntryOf>& registry, const char* one, const char* all) {
   m.def(
       one,
-      [&registry](const std::string& name, const Options& options) {
-        const Settings settings = to_settings(options);
+      [&registry, who = std::string("d5.") + one](const std::string& name, const Options& options) {
+        const Settings settings = entry_settings(options, who, registry, name);
         const py::gil_scoped_release released;
         return std::const_pointer_cast<Part>(registry.at(name).make(settings));
       },

@@ -112,6 +112,9 @@ Values copy_values(const ValueMap& values) {
 }
 
 onnx::Attribute to_attribute(const py::handle& object) {
+  if (py::isinstance(object, py::module_::import("numpy").attr("generic"))) {
+    return to_attribute(object.attr("item")());
+  }
   if (py::isinstance<py::bool_>(object)) return std::int64_t{object.cast<bool>()};
   if (py::isinstance<py::int_>(object)) return object.cast<std::int64_t>();
   if (py::isinstance<py::float_>(object)) return object.cast<float>();
@@ -149,15 +152,16 @@ Anything from_attribute(const onnx::Attribute& attribute) {
 
 namespace {
 
-/// A number, a text or a path as text. Throws: TypeError for another object, whose words would pass
-/// for a setting.
+/// A number, a flag, a text or a path as text. Throws: TypeError for another object, whose words
+/// would pass for a setting.
 std::string plain_setting(const std::string& key, const py::handle& value) {
+  if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
   if (py::hasattr(value, "__fspath__")) return py::str(value.attr("__fspath__")());
+  if (py::hasattr(value, "tolist")) return plain_setting(key, value.attr("tolist")());
   const bool is_number = py::hasattr(value, "__index__") || py::hasattr(value, "__float__");
   if (py::isinstance<py::str>(value) || is_number) return py::str(value);
-  const std::string shown = py::str(py::module_::import("d5._parameters").attr("shown")(value));
-  throw TypeError(key + " is " + shown +
-                  ", expected a text, a number, a flag, or a list or dict of them");
+  throw TypeError(fmt::format(
+      "{} is {}, expected a text, a number, a flag, or a list or dict of them", key, shown(value)));
 }
 
 /// Flattens dicts and lists to dotted keys, as in a recipe; a list of plain values becomes one
@@ -167,8 +171,8 @@ void add_setting(Settings& settings, const std::string& key, const py::handle& v
     return py::isinstance<py::dict>(item) || py::isinstance<py::list>(item) ||
            py::isinstance<py::tuple>(item);
   };
-  if (py::isinstance<py::bool_>(value)) {
-    settings.set(key, value.cast<bool>());
+  if (py::hasattr(value, "tolist")) {  // NumPy's and torch's
+    add_setting(settings, key, value.attr("tolist")());
   } else if (py::isinstance<py::dict>(value)) {
     for (const auto& [name, item] : py::reinterpret_borrow<py::dict>(value)) {
       add_setting(settings, key + "." + std::string(py::str(name)), item);

@@ -89,7 +89,14 @@ HeldTensor over_capsule(const py::object& capsule) {
       fmt::format("__dlpack__ gave {}, expected a capsule that nobody has used", shown(capsule)));
 }
 
-HeldTensor over_dlpack(py::object source) {
+/// Throws: TypeError with the library's reason, such as that of torch for a sparse tensor.
+[[noreturn]] void throw_not_shared(const py::handle& source, const py::error_already_set& raised) {
+  throw TypeError(fmt::format("{} cannot become a tensor: {}; expected dense elements in memory",
+                              std::string(py::str(py::type::of(source).attr("__name__"))),
+                              std::string(py::str(raised.value()))));
+}
+
+HeldTensor dlpack_of(py::object source) {
   if (py::hasattr(source, "detach")) source = source.attr("detach")().attr("contiguous")();
   const py::object give = source.attr("__dlpack__");
   try {
@@ -100,16 +107,46 @@ HeldTensor over_dlpack(py::object source) {
   return over_capsule(give());
 }
 
+HeldTensor over_dlpack(const py::object& source) {
+  try {
+    return dlpack_of(source);
+  } catch (const py::error_already_set& raised) {
+    const bool is_refusal = raised.matches(PyExc_BufferError) || raised.matches(PyExc_TypeError) ||
+                            raised.matches(PyExc_ValueError) || raised.matches(PyExc_RuntimeError);
+    if (!is_refusal) throw;
+    throw_not_shared(source, raised);
+  }
+}
+
+/// Throws: TypeError for rows of different lengths.
+py::object as_array(const py::handle& object) {
+  try {
+    return py::module_::import("numpy").attr("asarray")(object);
+  } catch (const py::error_already_set& raised) {
+    if (!raised.matches(PyExc_ValueError)) throw;
+    throw_not_shared(object, raised);
+  }
+}
+
+/// Throws: ValueError for hidden elements, which would count as others.
+void expect_no_mask(const py::handle& array) {
+  if (!py::hasattr(array, "mask") || !py::hasattr(array, "filled")) return;
+  if (!py::module_::import("numpy").attr("any")(array.attr("mask")).cast<bool>()) return;
+  throw ValueError("an array has masked elements; x.filled(0) gives them a value");
+}
+
 }  // namespace
 
 HeldTensor hold(const py::handle& object) {
   if (const HeldTensor* held = held_tensor(object)) return *held;
-  if (py::isinstance<py::array>(object))
+  if (py::isinstance<py::array>(object)) {
+    expect_no_mask(object);
     return over_array(py::reinterpret_borrow<py::array>(object));
+  }
   if (py::hasattr(object, "__dlpack__")) {
     return over_dlpack(py::reinterpret_borrow<py::object>(object));
   }
-  return over_array(py::module_::import("numpy").attr("asarray")(object));
+  return over_array(as_array(object));
 }
 
 Tensor to_tensor(const py::handle& object) { return hold(object).readable(); }

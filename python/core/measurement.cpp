@@ -157,6 +157,17 @@ void bind_measurement(py::module_& m) {
       "..., \"onnxruntime\": ...}; the ratio of each time to the first's follows.");
   m.def("metrics", [] { return metrics().names(); }, "Names of all metrics.");
   m.def(
+      "_statuses",
+      [] {
+        using enum Status;
+        std::vector<std::string> names;
+        for (const Status status : {passed, failed, mistrusted, skipped, unsupported}) {
+          names.emplace_back(name_of(status));
+        }
+        return names;
+      },
+      "Words for the status of a measurement.");
+  m.def(
       "to_table",
       [](const std::vector<Measurement>& measurements) { return to_table(measurements); },
       py::arg("measurements"), "The console table of measurements.");

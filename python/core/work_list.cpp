@@ -8,6 +8,7 @@
 
 #include "answered.hpp"
 #include "bindings.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/core/results/pivot.hpp"
 #include "long_call.hpp"
 
@@ -22,6 +23,10 @@ std::vector<WorkPiece> pieces_of(const py::typing::Dict<py::str, Rows>& work) {
     WorkPiece& piece = pieces.emplace_back();
     piece.record = error_record();
     piece.record.subject = name.cast<std::string>();
+    if (!PyCallable_Check(function.ptr())) {
+      throw TypeError(fmt::format("d5.run_work: the work '{}' is {}, expected a function",
+                                  printable(piece.record.subject), shown(function)));
+    }
     const auto held =
         std::make_shared<PythonReference>(py::reinterpret_borrow<py::object>(function));
     piece.run = [held, who = fmt::format("the work '{}'", piece.record.subject)](

@@ -29,7 +29,8 @@ from d5._d5 import (
 )
 from d5._isolation import remember_class
 from d5._nearest import Hooked, knows_its_keywords
-from d5.errors import ValueError
+from d5._parameters import shown
+from d5.errors import TypeError, ValueError
 
 
 def own_name(made: Callable[..., Any]) -> str:
@@ -463,6 +464,8 @@ def operator(name: str, domain: str = "", since: int = 1) -> Callable[[OperatorC
     """
 
     def register(operator_class: OperatorClass) -> OperatorClass:
+        if not isinstance(operator_class, type) or not issubclass(operator_class, Operator):
+            raise TypeError(f"d5.operator: {name} is {shown(operator_class)}, expected a class that derives from d5.Operator")
         register_operator(operator_class, name, domain, since)
         remember_class(f"{domain}.{name}" if domain else name, operator_class)
         return operator_class

@@ -20,7 +20,7 @@ from d5._entries import registered_in_main
 from d5._former import takes_former_keywords
 from d5._launched_rank import Failure, Task, Watch, failure_file, lock_file, result_file, returned_file
 from d5._nearest import knows_its_keywords
-from d5._training_result import Overrides, TrainingResult, assignments
+from d5._training_result import Overrides, TrainingResult, assignments, texts_of
 from d5._words import in_words
 from d5.errors import CommunicationError, Unsupported, ValueError
 
@@ -204,7 +204,7 @@ def train(
     ranks: int = 1,
     **options: Any,
 ) -> TrainingResult:
-    words = {"overrides": assignments("d5.train", overrides), "distributed": distributed, **options}
+    words = {"overrides": assignments("d5.train", overrides), "_texts": texts_of(overrides), "distributed": distributed, **options}
     if ranks == 1 or _d5.world().size == ranks:
         return train_here(recipe, **words)
     return launch_watched(None, train_here, (recipe,), words, ranks)[0]

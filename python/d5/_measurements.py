@@ -5,19 +5,32 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping
-from typing import Any, SupportsIndex, overload
+from numbers import Number
+from typing import Any, Callable, SupportsIndex, overload
 
-from d5._d5 import Measurement, to_html, to_table
+from d5._d5 import Measurement, _statuses, frameworks, metrics, to_html, to_table
 from d5._former import takes_former_keywords
-from d5._nearest import expect_known
+from d5._nearest import expect_known, hint, is_slip
+from d5._parameters import shown
 from d5._plotting import plot
+from d5.errors import TypeError, ValueError
 
 _WORDS = ("subject", "level", "framework", "device", "metric", "unit", "statistic", "status", "reason")
 
 
+#: Fields with few words, of which a misspelt one is no word.
+_SPELT: dict[str, Callable[[], list[str]]] = {"level": list, "framework": frameworks, "device": list, "metric": metrics, "statistic": list}
+
+
+def _said(row: Measurement, name: str) -> object:
+    return getattr(row, name) if name in _WORDS else row.conditions.get(name, "")
+
+
 def _says(row: Measurement, name: str, word: object) -> bool:
-    said = getattr(row, name) if name in _WORDS else row.conditions.get(name, "")
-    return fnmatch.fnmatchcase(str(said), str(word))
+    if isinstance(word, (list, tuple, set)):
+        return any(_says(row, name, one) for one in word)
+    said = _said(row, name)
+    return said == word or str(said) == str(word) or fnmatch.fnmatchcase(str(said), str(word))
 
 
 def _row(one: Measurement) -> dict[str, Any]:
@@ -46,27 +59,63 @@ class Measurements(list[Measurement]):
     """Rows, which print as a table and which a notebook shows as one; `pandas.DataFrame(rows)` is a
     table of their fields and conditions."""
 
+    _all: Measurements | None = None  # the rows from which `where` chose these
+
     @overload
     def __getitem__(self, place: SupportsIndex) -> Measurement: ...
     @overload
     def __getitem__(self, place: slice) -> Measurements: ...
     def __getitem__(self, place: SupportsIndex | slice) -> Measurement | Measurements:
         found = super().__getitem__(place)
-        return Measurements(found) if isinstance(found, list) else found
+        if not isinstance(found, list):
+            return found
+        several = Measurements(found)
+        several._all = self._all or self
+        return several
 
     def __add__(self, other: list[Measurement]) -> Measurements:  # type: ignore[override]
         return Measurements(super().__add__(other))
 
     def where(self, **words: object) -> Measurements:
         """Rows that match everything: `rows.where(metric="time", framework="torch")`, by a
-        measurement's fields or its conditions, `rows.where(threads="2")`. "*" matches any text.
+        measurement's fields or its conditions, `rows.where(threads=2)`. A list matches any of its
+        values, "*" any text.
 
-        Raises: UnknownOption for a name that no measurement has.
+        Raises: UnknownOption for a name that no measurement has; TypeError for another object; ValueError for a
+        misspelt value, because no row would ever match: a `status` that there is not, and a `metric`,
+        `framework`, `level`, `device` or `statistic` that neither these rows nor d5 know and that is
+        one letter away from one of theirs. Another value, and a pattern ("tim*"), may match no row.
         """
         known = dict.fromkeys([*_WORDS, *(name for row in self for name in row.conditions)])
         for name in words if self else ():
             expect_known("d5.Measurements.where", "keyword", name, known)
-        return Measurements(row for row in self if all(_says(row, name, word) for name, word in words.items()))
+        for name, word in words.items():
+            for one in word if isinstance(word, (list, tuple, set)) else (word,):
+                self._expect_spelt(name, one)
+        found = Measurements(row for row in self if all(_says(row, name, word) for name, word in words.items()))
+        found._all = self._all or self
+        return found
+
+    def _expect_spelt(self, name: str, word: object) -> None:
+        if not isinstance(word, (str, Number)):
+            raise TypeError(f"d5.Measurements.where: {name} is {shown(word)}, expected a text, a number or a list of them")
+        if not isinstance(word, str) or any(letter in word for letter in "*?["):
+            return
+        if name == "status" and word not in (statuses := _statuses()):
+            raise ValueError(f"d5.Measurements.where: there is no status '{word}'; {hint(word, statuses, 'there are')}")
+        if name not in _SPELT:
+            return
+        known = {*map(str, _SPELT[name]()), *(str(_said(row, name)) for row in self._all or self)}
+        near = sorted(one for one in known if is_slip(word, one))
+        if near and word not in known:
+            meant = " or ".join(f"'{one}'" for one in near)
+            raise ValueError(
+                f"d5.Measurements.where: no row has the {name} '{word}'; did you mean {meant}? "
+                f"A pattern may match no row: {name}='{word}*'"
+            )
+
+    def __getstate__(self) -> None:
+        """A copy has these rows alone."""
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict of plain values per measurement. Conditions are columns by their names."""

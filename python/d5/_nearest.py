@@ -7,6 +7,7 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import re
 from difflib import SequenceMatcher
 from typing import Any, Callable, Iterable, ParamSpec, TypeVar
 
@@ -22,18 +23,32 @@ _MISSPELT = 0.82  # share of equal letters from which a method is taken for a mi
 def expect_known(who: str, what: str, name: str, known: Iterable[str]) -> None:
     """Raises: UnknownOption, if `name` is none of `known`: "d5.bench has no keyword 'sample'; ..."."""
     names = list(known)
-    if name in names:
-        return
+    if name not in names:
+        raise UnknownOption(f"{who} has no {what} '{name}'; {hint(name, names, 'it takes')}")
+
+
+def hint(name: str, names: list[str], having: str) -> str:
+    """The nearest names, and all: "did you mean 'samples'? It takes samples, seed", where `having` is "it takes"."""
     nearest = " or ".join(f"'{one}'" for one in _nearest(name, names))
-    hint = f"; did you mean {nearest}?" if nearest else ";"
-    takes = f"it takes {', '.join(names) or 'none'}" if len(names) <= _MOST_KNOWN else f"{len(names)} are known"
-    raise UnknownOption(f"{who} has no {what} '{name}'{hint} {takes[0].upper() if nearest else takes[0]}{takes[1:]}")
+    takes = f"{having} {', '.join(names) or 'none'}" if len(names) <= _MOST_KNOWN else f"{len(names)} are known"
+    return f"did you mean {nearest}? {takes[0].upper()}{takes[1:]}" if nearest else takes
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:
     from d5._d5 import _nearest_names  # which imports this while it is made
 
     return _nearest_names(name, names)
+
+
+def is_slip(given: str, meant: str) -> bool:
+    """Whether a word is another with a letter more, fewer, changed or swapped with its neighbour, or in another
+    case. Words that differ in their numbers are others."""
+    a, b = (word.lower().replace("-", "_") for word in (given, meant))
+    if re.sub(r"\d", "", a) == re.sub(r"\d", "", b):
+        return re.sub(r"\D", "", a) == re.sub(r"\D", "", b)
+    same = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    a, b = a[same:], b[same:]
+    return min(len(given), len(meant)) > 2 and (a[1:] in (b, b[1:]) or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:]))
 
 
 def knows_its_keywords(function: Callable[P, R]) -> Callable[P, R]:

@@ -168,6 +168,11 @@ _MADE = (
     ("Network", "Module", "d5.torch.network(module, example) makes one of a module of torch"),
     ("Tensor", "ndarray", "d5.Tensor(array) is one over the same memory"),
     ("Dataset", "DatasetPair", "it is a pair: give its .train, or its .test"),
+    ("Dataset", "DataLoader", "d5.torch.sampler(loader, fields) makes a sampler of one of torch"),
+    ("Sampler", "DataLoader", "d5.torch.sampler(loader, fields) makes one of torch's"),
+    ("Sampler", "Dataset", "d5.sampler(\"shuffle\", dataset, batch_size=32) makes one"),
+    ("GraphExecutor", "Network", "d5.executor(network) makes one"),
+    ("Network", "str", "d5.model(name) makes one"),
 )
 #: Classes in annotations for which others do, too.
 _TAKE_OTHERS = {"Measurements", "Event", "Framework", "Operator"}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Union
 
 from d5._d5 import to_html, to_table
 from d5._measurements import Measurements
+from d5._parameters import shown
 from d5.errors import TypeError
 
 #: {"optimizer.name": "adam", "training": {"epochs": 2}}, or ["optimizer.name=adam", "training.epochs=2"].
@@ -46,19 +47,42 @@ def assignments(who: str, overrides: Overrides) -> list[str]:
     if isinstance(words, Sequence) and all(isinstance(word, str) for word in words):
         return list(words)
     raise TypeError(
-        f"{who}: overrides is {overrides!r}; expected a mapping, {{'training.epochs': 2}}, or assignments, ['training.epochs=2']"
+        f"{who}: overrides is {shown(overrides)}; expected a mapping, {{'training.epochs': 2}}, or assignments, ['training.epochs=2']"
     )
+
+
+def texts_of(overrides: Overrides) -> list[str]:
+    """Keys of a mapping whose values are texts, which are no numbers."""
+    if not isinstance(overrides, Mapping):
+        return []
+    inner = [f"{key}.{below}" for key, value in overrides.items() if isinstance(value, Mapping) for below in texts_of(value)]
+    return [key for key, value in overrides.items() if isinstance(value, str)] + inner
 
 
 def _of_mapping(who: str, values: Mapping[str, Any], above: str) -> Iterator[str]:
     """The name of a part comes first: its options depend on it."""
     for key in sorted(values, key=lambda one: one != "name"):
-        whole, value = f"{above}{key}", values[key]
+        whole, value = f"{above}{key}", _plain(values[key])
         if isinstance(value, Mapping):
             yield from _of_mapping(who, value, f"{whole}.")
-        elif isinstance(value, bool):
-            yield f"{whole}={str(value).lower()}"
-        elif isinstance(value, (int, float, str)):
-            yield f"{whole}={value}"
+        elif _is_word(value):
+            yield f"{whole}={_word(value)}"
+        elif isinstance(value, (list, tuple)) and value and all(_is_word(one) for one in map(_plain, value)):
+            yield f"{whole}={','.join(_word(_plain(one)) for one in value)}"
         else:
-            raise TypeError(f"{who}: the override of '{whole}' is {value!r}; expected a text, a number, a flag or a mapping")
+            raise TypeError(
+                f"{who}: the override of '{whole}' is {shown(value)}; expected a text, a number, a flag, a list of them or a mapping"
+            )
+
+
+def _plain(value: Any) -> Any:
+    """A value of NumPy's or torch's as Python's."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, (int, float, str)) or hasattr(value, "__fspath__")
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -20,8 +20,11 @@ class ValueError(Error, builtins.ValueError):
     """A value is out of its range, or a call comes at a wrong time."""
 
 
-class NotFound(Error, LookupError):
+class NotFound(Error, KeyError):
     """A name is unknown; the message lists the nearest."""
+
+    def __str__(self) -> str:  # KeyError shows its argument in quotes
+        return Exception.__str__(self)
 
 
 class UnknownOption(NotFound, TypeError):

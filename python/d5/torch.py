@@ -199,6 +199,9 @@ class Module(nn.Module):
         given = {**dict(zip(self.input_names, inputs)), **named}
         if len(inputs) > len(self.input_names) or set(given) != set(self.input_names):
             raise TypeError(f"the module was given {sorted(given)}, expected {self.input_names}")
+        for name, tensor in given.items():
+            if not isinstance(tensor, torch.Tensor):
+                raise TypeError(f"the module's input '{name}' is {shown(tensor)}, expected a tensor of torch")
         wanted = tuple(name for name, tensor in given.items() if tensor.requires_grad)
         if wanted not in self._callers:
             executor = d5.executor(self.d5_network, self._words, gradients=list(wanted))

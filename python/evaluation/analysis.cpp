@@ -4,6 +4,7 @@
 #include "d5/core/report/plot.hpp"
 #include "d5/core/results/environment.hpp"
 #include "d5/core/tables/text_table.hpp"
+#include "declared_keywords.hpp"
 #include "evaluation/evaluation_module.hpp"
 
 namespace d5::python {
@@ -11,7 +12,7 @@ namespace {
 
 AnalysisResult analyse_files(const std::string& which, const std::vector<Path>& files,
                              const Options& options) {
-  const Settings settings = to_settings(options);
+  const Settings settings = entry_settings(options, "d5.analyse", analyses(), which);
   std::vector<std::string> paths;
   for (const Path& file : files) paths.push_back(file.string());
   const py::gil_scoped_release released;

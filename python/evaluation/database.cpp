@@ -13,6 +13,7 @@
 #include "d5/evaluation/analysis/result_history.hpp"
 #include "d5/evaluation/database/evaluation_database.hpp"
 #include "d5/evaluation/load/query_record.hpp"
+#include "declared_keywords.hpp"
 #include "evaluation/evaluation_module.hpp"
 #include "row_dicts.hpp"
 #include "use.hpp"
@@ -21,7 +22,8 @@ namespace d5::python {
 namespace {
 
 RecordFilter filter_of(const Options& words) {
-  Settings settings = to_settings(words).owned_by("records of a database");
+  Settings settings =
+      entry_settings(words, "d5.Database", std::vector<Option>()).owned_by("records of a database");
   OptionList list(settings);
   RecordFilter filter;
   const auto add = [&](const char* name, std::string& value) { list.add(name, value, ""); };

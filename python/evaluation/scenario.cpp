@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/load/scenario.hpp"
 
+#include "declared_keywords.hpp"
 #include "evaluation/evaluation_module.hpp"
 #include "evaluation/python_system.hpp"
 #include "long_call.hpp"
@@ -12,7 +13,7 @@ Measurements run_scenario(const std::string& which, const Answer& answer, std::i
                           const std::string& name, double seconds, std::int64_t queries,
                           double deadline_seconds, std::uint64_t seed, const Options& options) {
   PythonSystem system(answer, name, samples);
-  const Settings settings = to_settings(options);
+  const Settings settings = entry_settings(options, "d5.run_scenario", scenarios(), which);
   ScenarioResult result;
   long_call([&](const Interrupt& interrupt) {
     result =

@@ -2,18 +2,45 @@
 #include "d5/level1_network/source/model_source.hpp"
 
 #include <optional>
+#include <set>
+#include <string>
 
 #include "bindings.hpp"
+#include "d5/core/entries/unknown_option.hpp"
 #include "d5/level1_network/graph/transform_doubt.hpp"
+#include "d5/level1_network/source/models.hpp"
+#include "declared_keywords.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
+
+namespace {
+
+/// Throws: UnknownOption for a wish that no model has.
+void expect_wishes(const Options& wishes) {
+  std::set<std::string> known{"batch"};
+  for (const auto& [name, entry] : models().entries()) {
+    for (const Option& option : entry.options()) known.insert(option.name);
+  }
+  for (const auto& wish : wishes) {
+    const auto name = wish.first.cast<std::string>();
+    if (known.contains(name)) continue;
+    try {
+      throw_unknown_name("d5.open_model: option of a model", name, {known.begin(), known.end()});
+    } catch (const NotFound& unknown) {
+      throw UnknownOption(unknown.what());
+    }
+  }
+}
+
+}  // namespace
 
 void bind_model_source(py::module_& m) {
   m.def(
       "open_model",
       [](const Path& model, const std::vector<std::string>& transforms, const Options& wishes) {
-        const Settings settings = to_settings(wishes);
+        expect_wishes(wishes);
+        const Settings settings = entry_settings(wishes, "d5.open_model", models(), model.string());
         std::optional<Network> network;
         long_call([&](const Interrupt& interrupt) {
           network.emplace(

@@ -12,6 +12,7 @@
 #include "d5/level1_network/picture/network_summary.hpp"
 #include "d5/level1_network/source/model_source.hpp"
 #include "d5/onnx/file.hpp"
+#include "declared_keywords.hpp"
 #include "level1_network/network_items.hpp"
 #include "level1_network/network_transforms.hpp"
 #include "long_call.hpp"
@@ -48,7 +49,7 @@ Network load(const Path& path) {
 
 Network model(const Path& name, const Options& options) {
   const std::string word = name.string();
-  const Settings settings = to_settings(options);
+  const Settings settings = entry_settings(options, "d5.model", models(), word);
   std::optional<Network> network;
   long_call([&](const Interrupt& interrupt) {
     // For a plain unknown word, without dot, slash or space, the error suggests the nearest name.
@@ -148,6 +149,14 @@ void bind_network(py::module_& m) {
           "add_input",
           [](Network& n, const std::string& name, const DTypeName& dtype,
              std::vector<onnx::Dim> shape) {
+            for (const auto& dim : shape) {
+              const auto* size = std::get_if<std::int64_t>(&dim);
+              if (size == nullptr || *size >= 0) continue;
+              throw ValueError(fmt::format(
+                  "d5.Network.add_input: input '{}' has a dimension of {}; expected 0 or more, or "
+                  "a name for an open one, such as \"N\"",
+                  printable(name), *size));
+            }
             n.add_input(name, dtype_from_name(dtype.name), std::move(shape));
           },
           py::arg("name"), py::arg("dtype"), py::arg("shape"),

@@ -11,6 +11,7 @@
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level1_network/graph/transform.hpp"
+#include "declared_keywords.hpp"
 
 namespace d5::python {
 namespace {
@@ -54,12 +55,14 @@ AppliedTransform apply_object(Network& network, const std::shared_ptr<Transform>
 AppliedTransform apply(Network& network,
                        const std::variant<std::string, std::shared_ptr<Transform>>& transform,
                        const Options& options) {
-  const Settings settings = to_settings(options);
+  const auto* name = std::get_if<std::string>(&transform);
+  const Settings settings =
+      entry_settings(options, "d5.Network.apply", transforms(), name ? *name : "");
   if (const auto* object = std::get_if<std::shared_ptr<Transform>>(&transform)) {
     OptionList(Settings(settings).owned_by("an object of d5.Transform")).expect_all_known();
     return apply_object(network, *object);
   }
-  const TransformChain chain = {{std::get<std::string>(transform), settings}};
+  const TransformChain chain = {{*name, settings}};
   const py::gil_scoped_release release;
   return apply_transforms(network, chain).front();
 }

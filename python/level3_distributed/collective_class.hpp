@@ -15,8 +15,9 @@ py::classh<Algorithm, InPython> bind_collective(py::module_& m, Registry<EntryOf
                                                 const char* help) {
   py::classh<Algorithm, InPython> algorithm(m, name, help);
   algorithm.def(py::init<>())
-      .def(py::init([&registry](const std::string& which, const Options& options) {
-             return registry.at(which).make(to_settings(options));
+      .def(py::init([&registry, who = std::string("d5.") + name](const std::string& which,
+                                                                 const Options& options) {
+             return registry.at(which).make(entry_settings(options, who, registry, which));
            }),
            py::arg("name"), "Makes an algorithm by its name; its options are keywords.");
   let_derive(algorithm);

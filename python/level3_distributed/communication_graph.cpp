@@ -14,13 +14,14 @@
 #include "d5/level3_distributed/graph/partition.hpp"
 #include "d5/level3_distributed/graph/pipeline_schedule.hpp"
 #include "d5/level3_distributed/graph/pipeline_stage.hpp"
+#include "declared_keywords.hpp"
 
 namespace d5::python {
 namespace {
 
 std::vector<NetworkPart> cut(const Network& network, int parts, const std::string& partition,
                              const Options& options) {
-  const Settings settings = to_settings(options);
+  const Settings settings = entry_settings(options, "d5.partition", partitions(), partition);
   const py::gil_scoped_release released;
   return partitions().at(partition).make(settings)->cut(network, parts);
 }

@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level3_distributed/communicator/gather_records.hpp"
+#include "declared_keywords.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level3_distributed/job.hpp"
 
@@ -57,7 +58,8 @@ void bind_distributed_optimizer(py::module_& m) {
               "this optimizer cannot be distributed: it is not an optimizer in three steps; choose "
               "one of d5.optimizers()");
         }
-        const Settings settings = to_settings(options);
+        const Settings settings =
+            entry_settings(options, "d5.distributed_optimizer", find_scheme(which).options());
         const auto ranks = job_of_python();
         const py::gil_scoped_release released;
         return find_scheme(which).make(std::move(three_steps), ranks, settings);

@@ -11,7 +11,8 @@ namespace d5::python {
 namespace {
 
 constexpr const char* kAllReduceHelp =
-    R"(An algorithm of all-reduce: d5.AllReduce("ring", segments=4); base class of algorithms in Python.
+    R"(An algorithm of all-reduce: d5.AllReduce("segmented_ring", segment_bytes=65536); base class of
+algorithms in Python.
 
     class Gathered(d5.AllReduce):
         def start(self, ranks, tensor, reduction="sum"):

@@ -59,7 +59,7 @@ void register_sample_cut(py::module_& m) {
       "cut_sampler",
       [](const std::string& which, const std::shared_ptr<Dataset>& dataset, int share, int shares,
          const std::string& order, const Options& options) {
-        const Settings settings = to_settings(options);
+        const Settings settings = entry_settings(options, "d5.cut_sampler", samplers(), order);
         const py::gil_scoped_release released;
         return sample_cuts().at(which).make()->sampler(dataset, samplers().at(order), settings,
                                                        share, shares);

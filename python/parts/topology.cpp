@@ -57,7 +57,8 @@ void register_topology(py::module_& m) {
   m.def(
       "topology",
       [](const std::string& name, int ranks, const Options& options) {
-        return topologies().at(name).make(ranks, to_settings(options));
+        return topologies().at(name).make(
+            ranks, entry_settings(options, "d5.topology", topologies(), name));
       },
       py::arg("name"), py::arg("ranks"),
       "Makes the mixing matrix of a topology for that many ranks.");

@@ -83,7 +83,8 @@ void register_transform(py::module_& m) {
   m.def(
       "transform",
       [](const std::string& name, const Options& options) {
-        return transforms().at(name).make(to_settings(options));
+        return transforms().at(name).make(
+            entry_settings(options, "d5.transform", transforms(), name));
       },
       py::arg("name"), "Makes a transform by its name; its options are keywords.");
 }

@@ -104,18 +104,19 @@ bool is_update_rule(const py::handle& which) {
 
 std::shared_ptr<Optimizer> optimizer_of_rule(const py::object& rule,
                                              std::shared_ptr<GraphExecutor> executor,
-                                             const std::string& loss, const Settings& settings) {
+                                             const std::string& loss, const py::kwargs& options) {
   const auto told = py::module_::import("d5._entries").attr("rule_entry")(rule);
-  const auto [name, made, options] =
+  const auto [name, made, declared] =
       told.cast<std::tuple<std::string, py::object, std::vector<PythonOption>>>();
   const auto entry = std::make_shared<PythonEntry>();
   entry->name = name;
   entry->who = "update rule " + name;
-  entry->options.all = options;
+  entry->options.all = declared;
   entry->made = std::make_shared<PythonReference>(made);
   OptimizerEntry whole = optimizer_entry("a rule in Python", entry);
   whole.set_who("optimizer " + name);
-  return whole.make(std::move(executor), loss, settings);
+  return whole.make(std::move(executor), loss,
+                    entry_settings(options, "d5.optimizer", whole.options()));
 }
 
 void register_update_rule(py::module_&) {

@@ -27,6 +27,7 @@ TrainingProfile profile(const NetworkOrFile& model, std::vector<std::int64_t> ba
     options.interrupt = interrupt;
     result = profile_training(file.word(), framework, options, {}, *ranks);
   });
+  if (const auto* network = std::get_if<Network>(&model)) result.model = network->name();
   return result;
 }
 

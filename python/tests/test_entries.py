@@ -367,7 +367,7 @@ def test_what_is_no_part_is_refused():
     executor = bowl()
     with pytest.raises(d5.NotFound, match="heavy.*learning_rate"):
         d5.optimizer("heavy", executor, learning_rat=0.1)
-    with pytest.raises(d5.ValueError, match="learning_rate"):
+    with pytest.raises(d5.TypeError, match="learning_rate is 'much', expected float"):
         d5.optimizer("heavy", executor, learning_rate="much")
     d5.register("no-metric", kind="metric")(lambda: 3)
     with pytest.raises(d5.TypeError, match="a metric is 3.*derived from"):

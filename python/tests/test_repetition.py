@@ -51,7 +51,7 @@ def test_a_recipe_is_made_of_a_dict_and_changed(short):
     rates = [float(one.values["optimizer.learning_rate"]) for one in short.trials(3)]
     # radical inverses 1/2, 1/4, 3/4 of a logarithmic range
     np.testing.assert_allclose(rates, [0.001 * 100**x for x in (0.5, 0.25, 0.75)], rtol=1e-6)
-    with pytest.raises(d5.NotFound, match="short.yaml:4.*sampler"):
+    with pytest.raises(d5.NotFound, match=r"short.yaml:\d+: section 'samplr'.*sampler"):
         d5.Recipe(short.text.replace('"sampler"', '"samplr"'), file="short.yaml")
     with pytest.raises(d5.ValueError, match="fixed"):
         short.changed("model.name=resnet")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names that there are not: keywords, attributes, hooks, operators, fields are refused with the nearest."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -137,6 +139,141 @@ def test_rows_by_a_name_that_none_has_are_refused():
     condition = next(iter(rows[0].conditions))
     assert rows.where(**{condition: "*"})
     assert rows.where(status="failed") == [] and rows.where(status="failed").where(threads="2") == []
+
+
+def row(**fields):
+    one = d5.Measurement()
+    for name, value in fields.items():
+        setattr(one, name, value)
+    return one
+
+
+ROWS = d5.Measurements(
+    [row(subject="lenet", level="network", framework="mine", device="cpu", metric=metric) for metric in ("time", "my_own", "latency")]
+)
+
+
+@pytest.mark.parametrize(
+    "words, text",
+    [
+        ({"metric": "tiem"}, "no row has the metric 'tiem'; did you mean 'time'"),
+        ({"metric": "my_onw"}, "did you mean 'my_own'"),
+        ({"metric": "peak_memroy"}, "did you mean 'peak_memory'"),  # one in d5.metrics()
+        ({"framework": "refrence"}, "did you mean 'reference'"),  # one in d5.frameworks()
+        ({"level": "netwrok"}, "did you mean 'network'"),
+        ({"device": "gpu"}, "did you mean 'cpu'"),
+        ({"status": "pass"}, "there is no status 'pass'; did you mean 'passed'"),
+        ({"status": ["failed", "error"]}, "there is no status 'error'; there are passed, failed, mistrusted"),
+    ],
+)
+@pytest.mark.parametrize("rows", [ROWS, ROWS.where(metric="time").where(subject="resnet")], ids=["rows", "none left"])
+def test_rows_by_a_misspelt_value_are_refused(rows, words, text):
+    with pytest.raises(d5.ValueError, match=text):
+        rows.where(**words)
+
+
+@pytest.mark.parametrize("word", [None, object(), lambda row: True, (one for one in "ab")], ids=["none", "object", "function", "generator"])
+def test_rows_by_something_else_than_a_value_are_refused(word):
+    with pytest.raises(d5.TypeError, match="metric is .*, expected a text, a number or a list of them"):
+        ROWS.where(metric=word)
+
+
+def test_rows_by_a_value_that_no_row_has_are_none():
+    for words in (
+        {"metric": "loss"}, {"metric": "answers_differ"}, {"metric": "tiem*"}, {"status": "failed"}, {"framework": "torch"},
+        {"subject": "lenets"}, {"device": "cuda:0"}, {"metric": ["loss", "throughput"]}, {"level": "training"},
+    ):  # fmt: skip
+        assert ROWS.where(**words) == []
+    fast = ROWS.where(metric="time")
+    assert fast.where(metric="latency") == [] and fast[:0].where(metric="my_own") == []  # words of the rows before
+    assert len(ROWS.where(metric=["time", "latency"])) == 2 and len(ROWS.where(metric="*", status="passed")) == 3
+
+
+def test_rows_are_found_by_numbers_and_by_names_with_brackets():
+    bracketed = d5.Measurements([row(subject="mine [2,3]", metric="time")])
+    assert bracketed.where(subject="mine [2,3]") == bracketed
+    rows = d5.bench("Relu 64", frameworks=["reference"], samples=5)
+    name, value = next((name, value) for name, value in rows[0].conditions.items() if isinstance(value, int))
+    assert rows.where(**{name: value}) and rows.where(**{name: str(value)}) and rows.where(**{name: np.int64(value)})
+
+
+class AsksFor(d5.Event):
+    def __init__(self, name):
+        self.name, self.seen = name, None
+
+    def after_batch(self, trainer, batch, outputs):
+        self.seen = outputs[self.name].numpy(), outputs.get("logit"), dict(outputs), batch["image"]
+
+
+class AsksInStep(d5.StepModifier):
+    def after_step(self, optimizer, outputs):
+        outputs["logit"]
+
+
+@pytest.mark.parametrize("where", ["event", "modifier", "batch"])
+def test_a_hook_that_asks_for_an_output_that_there_is_not_is_answered_with_the_nearest(where):
+    data = d5.tensor_dataset({"image": np.zeros((2, 1, 28, 28), np.float32), "label": np.zeros(2, np.int64)})
+    batches = d5.sampler("ordered", data, batch_size=2)
+    executor = d5.executor(d5.model("lenet", with_loss=True))
+    if where == "batch":
+        with pytest.raises(d5.NotFound, match="there is no field 'imag'; did you mean 'image'\\? There are image, label"):
+            next(batches)["imag"]
+        return
+    trainer = d5.Trainer(d5.optimizer("sgd", executor, modifiers=[AsksInStep()] if where == "modifier" else []), batches)
+    event = AsksFor("logit" if where == "event" else "logits")
+    trainer.add_event(event)
+    with pytest.raises(KeyError, match="there is no output 'logit'; did you mean 'logits'\\? There are logits, loss") as told:
+        trainer.run()
+    assert isinstance(told.value, d5.NotFound)
+    if where == "modifier":
+        return
+    right = AsksFor("logits")
+    trainer = d5.Trainer(d5.optimizer("sgd", executor), batches)
+    trainer.add_event(right)
+    trainer.run()
+    assert right.seen and right.seen[0].shape == (2, 10) and right.seen[1] is None and set(right.seen[2]) == {"logits", "loss"}
+
+
+DATA = d5.tensor_dataset({"x": np.zeros((4, 2), np.float32)})
+TEXTS = {
+    "d5.sampler: batch_size is '2', expected int": lambda: d5.sampler("ordered", DATA, batch_size="2"),
+    "d5.sampler: seed is None, expected int": lambda: d5.sampler("shuffle", DATA, batch_size=2, seed=None),
+    "d5.model: seed is None, expected int": lambda: d5.model("lenet", seed=None),
+    "d5.model: with_loss is 'yes', expected bool": lambda: d5.model("lenet", with_loss="yes"),
+    "d5.model: with_loss is None, expected bool": lambda: d5.model("lenet", with_loss=None),
+    "d5.dataset: data is None, expected a text": lambda: d5.dataset("mnist", data=None),
+    "d5.optimizer: learning_rate is '0.1', expected float": lambda: d5.optimizer("sgd", lenet(), learning_rate="0.1"),
+    "d5.optimizer: momentum is '0', expected float": lambda: d5.optimizer("momentum", lenet(), groups=[{"name": "*", "momentum": "0"}]),
+    "a schedule: length is '9', expected int": lambda: d5.optimizer(
+        "sgd", lenet(), schedules={"learning_rate": {"name": "cosine", "length": "9"}}
+    ),
+    "d5.schedule: length is '9', expected int": lambda: d5.schedule("cosine", length="9"),
+    "a modifier: most is '1', expected float": lambda: d5.optimizer("sgd", lenet(), modifiers=[{"name": "clip_norm", "most": "1"}]),
+    "d5.training_metric: target is '0.9', expected float": lambda: d5.training_metric("time_to_accuracy", target="0.9"),
+    "d5.AllReduce: ranks_per_node is '4', expected int": lambda: d5.AllReduce("hierarchical", ranks_per_node="4"),
+    "d5.bench: samples is '5', expected int": lambda: d5.bench("Relu 4", samples="5"),  # type: ignore[arg-type]
+    "d5.Trainer: epochs is '3', expected int": lambda: d5.Trainer(
+        d5.optimizer("sgd", lenet()), d5.sampler("ordered", DATA), epochs="3"  # type: ignore[arg-type]
+    ),
+}
+
+
+def lenet():
+    return d5.executor(d5.model("lenet", with_loss=True))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_or_none_in_place_of_a_number_is_refused_with_the_call(text):
+    with pytest.raises(d5.TypeError, match=f"^{re.escape(text)}"):
+        TEXTS[text]()
+
+
+def test_numbers_of_numpy_and_torch_are_options():
+    assert len(d5.sampler("ordered", DATA, batch_size=np.int64(2))) == 2
+    assert d5.optimizer("sgd", lenet(), learning_rate=np.float32(0.5)).hyper_parameters["learning_rate"] == 0.5
+    assert d5.model("lenet", with_loss=np.bool_(True)).output_names == ["logits", "loss"]
+    torch = pytest.importorskip("torch")
+    assert d5.optimizer("sgd", lenet(), learning_rate=torch.tensor(0.5)).hyper_parameters["learning_rate"] == 0.5
 
 
 CALLS = {

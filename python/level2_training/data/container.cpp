@@ -5,6 +5,7 @@
 
 #include "bindings.hpp"
 #include "d5/core/errors/error.hpp"
+#include "declared_keywords.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -17,7 +18,7 @@ std::vector<ContainerFile> convert_dataset(const Dataset& dataset, const Path& p
   ConvertOptions how{.shards = shards,
                      .shard_samples = shard_samples,
                      .shard_bytes = shard_bytes,
-                     .settings = to_settings(options),
+                     .settings = entry_settings(options, "d5.convert", containers(), container),
                      .draw = {.seed = seed}};
   std::vector<ContainerFile> files;
   long_call([&](const Interrupt& interrupt) {
@@ -29,7 +30,7 @@ std::vector<ContainerFile> convert_dataset(const Dataset& dataset, const Path& p
 
 std::shared_ptr<Dataset> open(const Path& path, const std::string& container,
                               const Options& options) {
-  const Settings settings = to_settings(options);
+  const Settings settings = entry_settings(options, "d5.open_container", containers(), container);
   std::shared_ptr<const Dataset> data;
   long_call([&](const Interrupt& interrupt) {
     data = open_container(container, path.string(), settings, interrupt);

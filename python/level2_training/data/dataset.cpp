@@ -105,7 +105,7 @@ void bind_dataset(py::module_& m) {
   m.def(
       "dataset",
       [](const std::string& name, const Options& options) {
-        const Settings settings = to_settings(options);
+        const Settings settings = entry_settings(options, "d5.dataset", datasets(), name);
         DatasetPair data;
         long_call(
             [&](const Interrupt& interrupt) { data = open_dataset(name, settings, interrupt); });

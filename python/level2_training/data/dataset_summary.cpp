@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/data/dataset_summary.hpp"
 
+#include "answered.hpp"
 #include "bindings.hpp"
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/level2_training/data/batch_step.hpp"
@@ -14,6 +15,22 @@
 #include "result_keeps_self.hpp"
 
 namespace d5::python {
+
+/// Indices of samples, a list or an array, which `indices_of` reads.
+struct Indices : py::object {
+  PYBIND11_OBJECT_DEFAULT(Indices, py::object, is_object)
+};
+
+}  // namespace d5::python
+
+template <>
+struct pybind11::detail::handle_type_name<d5::python::Indices> {
+  static constexpr auto name = const_name(
+      "collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | "
+      "numpy.typing.NDArray[typing.Any]");
+};
+
+namespace d5::python {
 namespace {
 
 using Made = std::shared_ptr<Dataset>;
@@ -22,18 +39,30 @@ using Base = std::shared_ptr<Dataset>;
 /// Reads names, and dicts with a name and settings.
 using Steps = py::typing::List<py::typing::Union<py::str, py::typing::Dict<py::str, Anything>>>;
 
-std::vector<EntryChoice> choices_of(const Steps& all) {
+template <class T>
+std::vector<EntryChoice> choices_of(const Steps& all, const Registry<T>& registry) {
   std::vector<EntryChoice> choices;
   for (const auto& one : all) {
-    EntryChoice& choice = choices.emplace_back();
-    if (py::isinstance<py::str>(one)) {
-      choice.name = one.cast<std::string>();
-    } else {
-      choice.settings = to_settings(one.cast<py::kwargs>());
-      choice.name = choice.settings.take("name", "");
-    }
+    const bool is_name = py::isinstance<py::str>(one);
+    choices.push_back(is_name ? EntryChoice{one.cast<std::string>()}
+                              : entry_choice(one, "a step", registry));
   }
   return choices;
+}
+
+/// Throws: TypeError for flags, which would be the samples 0 and 1.
+std::vector<std::int64_t> indices_of(const Indices& given) {
+  py::object samples = given;
+  if (py::hasattr(samples, "tolist")) samples = samples.attr("tolist")();
+  const bool has_flags = py::isinstance<py::sequence>(samples) &&
+                         std::ranges::any_of(samples, [](const py::handle& one) {
+                           return py::isinstance<py::bool_>(one);
+                         });
+  auto indices = if_it_fits<std::vector<std::int64_t>>(samples);
+  if (indices && !has_flags) return *std::move(indices);
+  throw TypeError(
+      fmt::format("d5.subset: samples is {}, expected Sequence[int]{}", shown(given),
+                  has_flags ? "; np.flatnonzero(samples) are the indices of flags" : ""));
 }
 
 void bind_summary_parts(py::module_& m) {
@@ -50,8 +79,8 @@ void bind_summary_parts(py::module_& m) {
       "A data set of samples in memory: an array per field, dimension 0 is the sample.");
   m.def(
       "subset",
-      [](const Base& base, std::vector<std::int64_t> samples) -> Made {
-        return std::make_shared<SubsetDataset>(base, std::move(samples));
+      [](const Base& base, const Indices& samples) -> Made {
+        return std::make_shared<SubsetDataset>(base, indices_of(samples));
       },
       py::arg("dataset").none(false), py::arg("samples"),
       "A data set of these samples, in this order.");
@@ -64,7 +93,7 @@ void bind_summary_parts(py::module_& m) {
   m.def(
       "transformed",
       [](const Base& base, const Steps& steps, const std::string& field) -> Made {
-        return std::make_shared<TransformedDataset>(base, choices_of(steps), field);
+        return std::make_shared<TransformedDataset>(base, choices_of(steps, sample_steps()), field);
       },
       py::arg("dataset").none(false), py::arg("steps"), py::arg("field") = "image",
       "Applies preprocessing steps (`d5 list steps`), names or dicts with a name and settings, to "
@@ -72,7 +101,7 @@ void bind_summary_parts(py::module_& m) {
   m.def(
       "with_batch_steps",
       [](const std::shared_ptr<Sampler>& sampler, const Steps& steps, std::uint64_t seed) {
-        return with_batch_steps(sampler, choices_of(steps), seed);
+        return with_batch_steps(sampler, choices_of(steps, batch_steps()), seed);
       },
       py::arg("sampler").none(false), py::arg("steps"), py::kw_only(), py::arg("seed") = 0,
       result_keeps_self(),

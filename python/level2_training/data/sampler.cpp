@@ -68,7 +68,10 @@ void bind_batch(py::module_& m) {
           "__getitem__",
           [](const LentBatch& b, const std::string& field) {
             const auto found = b->values.find(field);
-            if (found == b->values.end()) throw py::key_error(field);
+            if (found == b->values.end()) {
+              py::module_::import("d5._named_values")
+                  .attr("refuse_name")("field", field, field_names(b));
+            }
             return from_value(found->second, b.lease());
           },
           py::arg("field"), "The tensor of a field.")
@@ -195,7 +198,8 @@ void bind_sampler(py::module_& m) {
   m.def(
       "sampler",
       [](const std::string& name, std::shared_ptr<Dataset> dataset, const Options& options) {
-        return samplers().at(name).make(std::move(dataset), to_settings(options));
+        return samplers().at(name).make(std::move(dataset),
+                                        entry_settings(options, "d5.sampler", samplers(), name));
       },
       py::arg("name"), py::arg("dataset").none(false),
       "Batches of a data set, such as sampler(\"shuffle\", data, batch_size=64, seed=1).");

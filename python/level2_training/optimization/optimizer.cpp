@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "collected.hpp"
 #include "d5/level2_training/level2_training.hpp"
+#include "declared_keywords.hpp"
 #include "level1_network/network.hpp"
 #include "level2_training/data/lent_batch.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
@@ -27,8 +28,9 @@ ThreeStepOptimizer& three_steps(Optimizer& optimizer) {
 
 /// A list, or a single object.
 void add_modifiers(Optimizer& optimizer, const py::object& modifiers) {
-  const bool is_one = py::isinstance<py::str>(modifiers) || py::isinstance<py::dict>(modifiers);
-  const py::list all = is_one ? py::list(py::make_tuple(modifiers)) : py::list(modifiers);
+  const bool is_several =
+      py::isinstance<py::list>(modifiers) || py::isinstance<py::tuple>(modifiers);
+  const py::list all = is_several ? py::list(modifiers) : py::list(py::make_tuple(modifiers));
   for (const py::handle& modifier : all) three_steps(optimizer).add(to_step_modifier(modifier));
 }
 
@@ -40,6 +42,9 @@ py::dict take_schedules_in_python(py::kwargs& options) {
   }
   const py::dict schedules(options["schedules"].attr("copy")());
   for (const auto& [number, schedule] : py::dict(options["schedules"])) {
+    if (py::isinstance<py::dict>(schedule)) {
+      (void)entry_choice(schedule, "a schedule", d5::schedules());  // or refuses it
+    }
     if (py::isinstance<py::str>(schedule) || py::isinstance<py::dict>(schedule)) continue;
     taken[number] = schedule;
     schedules.attr("pop")(number);
@@ -51,10 +56,10 @@ py::dict take_schedules_in_python(py::kwargs& options) {
 /// The optimizer of an object in Python, or of a rule's class.
 std::shared_ptr<Optimizer> made_of(const Anything& which,
                                    const std::shared_ptr<GraphExecutor>& executor,
-                                   const std::string& loss, const Settings& settings) {
-  if (is_update_rule(which)) return optimizer_of_rule(which, executor, loss, settings);
+                                   const std::string& loss, const py::kwargs& options) {
+  if (is_update_rule(which)) return optimizer_of_rule(which, executor, loss, options);
   auto optimizer = to_optimizer(which, executor, loss);
-  OptionList(Settings(settings).owned_by("optimizer in Python")).expect_all_known();
+  OptionList(to_settings(options).owned_by("optimizer in Python")).expect_all_known();
   return optimizer;
 }
 
@@ -236,13 +241,15 @@ void bind_optimizer(py::module_& m) {
         py::kwargs own(options.attr("copy")());
         const py::object modifiers = own.attr("pop")("modifiers", py::tuple());
         py::dict in_python = take_schedules_in_python(own);
-        const Settings settings = to_settings(own);
         std::shared_ptr<Optimizer> optimizer;
         if (py::isinstance<py::str>(which)) {
-          optimizer = open_optimizer(which.cast<std::string>(), executor, loss, settings);
+          const auto name = which.cast<std::string>();
+          const Settings settings =
+              entry_settings(own, "d5.optimizer", find_optimizer(name).options());
+          optimizer = open_optimizer(name, executor, loss, settings);
         } else {
           const py::object schedules = own.attr("pop")("schedules", py::dict());
-          optimizer = made_of(which, executor, loss, to_settings(own));
+          optimizer = made_of(which, executor, loss, own);
           for (const auto& [number, choice] : py::dict(schedules)) in_python[number] = choice;
         }
         for (const auto& [number, schedule] : in_python) {

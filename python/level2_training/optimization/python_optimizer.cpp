@@ -208,6 +208,8 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
 
 std::shared_ptr<Optimizer> to_optimizer(const py::object& self,
                                         std::shared_ptr<GraphExecutor> executor, std::string loss) {
+  const py::object kind = py::type::of(self);
+  if (std::string(py::str(kind.attr("__module__"))).starts_with("torch.optim")) throw_class(kind);
   if (py::isinstance<Optimizer>(self)) {
     throw TypeError(
         fmt::format("{} already trains its own network; expected a name, or an object of a class "

@@ -48,6 +48,6 @@ class PythonRule final : public UpdateRule {
 [[nodiscard]] std::shared_ptr<Optimizer> optimizer_of_rule(const py::object& rule,
                                                            std::shared_ptr<GraphExecutor> executor,
                                                            const std::string& loss,
-                                                           const Settings& settings);
+                                                           const py::kwargs& options);
 
 }  // namespace d5::python

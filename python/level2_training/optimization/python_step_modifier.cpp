@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/optimization/python_step_modifier.hpp"
+#include "declared_keywords.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 
 #include <fmt/format.h>
 
 #include "answered.hpp"
 #include "d5/core/errors/error.hpp"
+#include "lent_outputs.hpp"
 #include "long_call.hpp"
 #include "python_state.hpp"
 
@@ -49,7 +51,7 @@ class PythonStepModifier final : public StepModifier {
     if (!after_step_) return;
     call_python([&] {
       const LeaseScope hook("a step's hook");
-      self_.object.attr("after_step")(seen(optimizer), from_values(outputs, hook.lease()));
+      self_.object.attr("after_step")(seen(optimizer), lent_outputs(outputs, hook.lease()));
     });
   }
   void begin_test(ThreeStepOptimizer& optimizer) override {
@@ -80,9 +82,8 @@ std::shared_ptr<StepModifier> to_step_modifier(const py::handle& object) {
   if (py::isinstance<py::str>(object))
     return step_modifiers().at(object.cast<std::string>()).make();
   if (py::isinstance<py::dict>(object)) {
-    Settings settings = to_settings(py::reinterpret_borrow<py::kwargs>(object));
-    const std::string name = settings.take("name", "");
-    return step_modifiers().at(name).make(settings);
+    const EntryChoice choice = entry_choice(object, "a modifier", step_modifiers());
+    return step_modifiers().at(choice.name).make(choice.settings);
   }
   const py::object base = py::module_::import("d5").attr("StepModifier");
   if (!py::isinstance(object, base)) {

@@ -7,6 +7,7 @@
 
 #include "answered.hpp"
 #include "d5/core/errors/error.hpp"
+#include "declared_keywords.hpp"
 #include "level2_training/optimization/python_schedule.hpp"
 #include "long_call.hpp"
 
@@ -79,9 +80,7 @@ std::shared_ptr<StepModifier> to_scheduled(const std::string& hyper_parameter,
     return scheduled(hyper_parameter, EntryChoice{schedule.cast<std::string>()});
   }
   if (py::isinstance<py::dict>(schedule)) {
-    EntryChoice choice{"", to_settings(py::reinterpret_borrow<py::kwargs>(schedule))};
-    choice.name = choice.settings.take("name", "");
-    return scheduled(hyper_parameter, choice);
+    return scheduled(hyper_parameter, entry_choice(schedule, "a schedule", schedules()));
   }
   const auto object = py::reinterpret_borrow<py::object>(schedule);
   auto made = to_schedule(object);
@@ -103,7 +102,7 @@ void bind_schedule(py::module_& m) {
   m.def(
       "schedule",
       [](const std::string& name, const Options& options) {
-        return schedules().at(name).make(to_settings(options));
+        return schedules().at(name).make(entry_settings(options, "d5.schedule", schedules(), name));
       },
       py::arg("name"),
       "Makes a schedule by name, to look at: schedule(\"cosine\", length=100).at(50, 0.1).");

@@ -5,6 +5,7 @@
 #include "core/dtype_name.hpp"
 #include "d5/level2_training/training/frozen_parameters.hpp"
 #include "d5/level2_training/training/initial_values.hpp"
+#include "declared_keywords.hpp"
 
 namespace d5::python {
 
@@ -20,7 +21,7 @@ void bind_loss(py::module_& m) {
                      .target_type = dtype_from_name(target_type.name),
                      .target_dims = std::move(target_shape),
                      .loss = std::move(loss)},
-                    to_settings(options));
+                    entry_settings(options, "d5.append_loss", losses(), name));
       },
       py::arg("network"), py::arg("name"), py::kw_only(), py::arg("output") = "",
       py::arg("target") = "label", py::arg("target_type") = DTypeName{"int64"},

@@ -12,6 +12,7 @@
 #include "collected.hpp"
 #include "d5/level2_training/training/trainer.hpp"
 #include "d5/level2_training/training/training_event.hpp"
+#include "lent_outputs.hpp"
 #include "level1_network/executor.hpp"
 #include "level2_training/data/lent_batch.hpp"
 #include "long_call.hpp"
@@ -114,7 +115,7 @@ class PythonTrainingHooks : public Base, public HoldsPython {
     call_python([&] {
       const SharedLease& lease = lease_of_batch();
       self().attr(name)(py::cast(&trainer, reference), LentBatch(batch, lease),
-                        from_values(outputs, lease));
+                        lent_outputs(outputs, lease));
       called();
     });
   }

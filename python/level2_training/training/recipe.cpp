@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <pybind11/typing.h>
 
+#include "answered.hpp"
 #include "bindings.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/measuring/command_line.hpp"
@@ -11,36 +12,35 @@ namespace d5::python {
 namespace {
 
 Anything state_of(const Recipe& recipe) {
-  return py::make_tuple(recipe.text(), recipe.file(), recipe.changes());
+  return py::make_tuple(recipe.text(), recipe.file(), recipe.changes(), recipe.places());
 }
 
 Recipe from_state(const Anything& pickled) {
   const py::tuple state = pickled;
-  if (state.size() != 3) throw FormatError("a pickled recipe has 3 parts: text, file, changes");
-  Recipe recipe = Recipe::parse(state[0].cast<std::string>(), state[1].cast<std::string>());
+  if (state.size() != 4) {
+    throw FormatError("a pickled recipe has 4 parts: text, file, changes, places");
+  }
+  Recipe recipe = Recipe::parse(state[0].cast<std::string>(), state[1].cast<std::string>(),
+                                state[3].cast<std::vector<std::string>>());
   for (const auto& change : state[2].cast<std::vector<std::string>>()) recipe.set(change);
   return recipe;
 }
 
 using Parts = py::typing::Dict<py::str, Anything>;
 
-/// One line per part, as JSON, which is valid YAML.
-std::string text_of(const Parts& parts) {
-  const py::object dumps = py::module_::import("json").attr("dumps");
-  std::string text;
-  for (const auto& [name, part] : parts) {
-    text += fmt::format("{}: {}\n", std::string(py::str(name)), dumps(part).cast<std::string>());
-  }
-  return text;
-}
-
 Recipe parse(const std::variant<std::string, Parts>& content, const std::string& file) {
-  const auto* text = std::get_if<std::string>(&content);
-  return Recipe::parse(text ? *text : text_of(std::get<Parts>(content)), file);
+  if (const auto* text = std::get_if<std::string>(&content)) return Recipe::parse(*text, file);
+  const py::object written =
+      py::module_::import("d5._recipe_text").attr("text_of")(std::get<Parts>(content), file);
+  auto [text, places] = written.cast<std::pair<std::string, std::vector<std::string>>>();
+  return Recipe::parse(text, file, std::move(places));
 }
 
 Recipe changed(Recipe recipe, const py::Args<py::str>& assignments) {
-  for (const auto& assignment : assignments) recipe.set(assignment.cast<std::string>());
+  for (const auto& assignment : assignments) {
+    recipe.set(answered<std::string>(assignment, "d5.Recipe.changed: a caller",
+                                     "a text such as 'training.epochs=2'"));
+  }
   return recipe;
 }
 

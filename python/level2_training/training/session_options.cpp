@@ -17,47 +17,63 @@
 namespace d5::python {
 namespace {
 
+using Words = std::vector<std::string>;
+
 /// Keywords, each taken once.
 class Keywords {
  public:
-  explicit Keywords(const Options& all) : left_(all.attr("copy")()) {}
+  explicit Keywords(const Options& all) : left_(all.attr("copy")()) {
+    if (left_.contains("framework") && !left_.contains("frameworks")) {  // one word
+      left_["frameworks"] = left_.attr("pop")("framework");
+    }
+  }
 
   template <class T>
   T take(const char* name, T fallback) {
     known_.emplace_back(name);
     if (!left_.contains(name)) return fallback;
-    const py::object value = left_.attr("pop")(name);
+    py::object value = left_.attr("pop")(name);
+    if (is_list<T> && py::isinstance<py::str>(value)) value = value.attr("split")(",");
     try {
       return value.cast<T>();
     } catch (const py::cast_error&) {
-      throw TypeError(
-          fmt::format("{} is {}, which is of the wrong type; help(d5.train) tells what it may be",
-                      name, shown(value)));
+      throw TypeError(fmt::format("{} is {}, expected {}", name, shown(value), expected<T>(name)));
     } catch (const py::error_already_set& raised) {
-      if (!raised.matches(PyExc_TypeError) || !std::is_same_v<T, py::list>) throw;
-      throw TypeError(fmt::format("{} is {}, expected a list: {}=[...]", name, shown(value), name));
+      if (!raised.matches(PyExc_TypeError) || !is_list<T>) throw;
+      throw TypeError(fmt::format("{} is {}, expected {}", name, shown(value), expected<T>(name)));
     }
   }
   void expect_all_taken() const {
     if (left_.empty()) return;
-    throw_unknown_keyword("option of training", left_, known_);
+    throw_unknown_keyword("option of training", left_, known_,
+                          "; the recipe's values are changed by "
+                          "recipe.changed(\"training.epochs=2\"), or by overrides of d5.train");
   }
 
  private:
+  template <class T>
+  static constexpr bool is_list = std::is_same_v<T, py::list> || std::is_same_v<T, Words>;
+
+  template <class T>
+  static std::string expected(const char* name) {
+    if (is_list<T>) return fmt::format("a list: {}=[...]", name);
+    if (std::is_same_v<T, bool>) return "bool";
+    if (std::is_same_v<T, Path> || std::is_same_v<T, std::string>) return "a text or a path";
+    return std::is_integral_v<T> ? "int" : "int or a text such as 512MiB";
+  }
+
   py::dict left_;
   std::vector<std::string> known_;
 };
 
-using Words = std::vector<std::string>;
-
 }  // namespace
 
 void throw_unknown_keyword(const char* what, const py::dict& left,
-                           const std::vector<std::string>& known) {
+                           const std::vector<std::string>& known, const char* way_out) {
   try {
     throw_unknown_name(what, py::str(py::list(left)[0]).cast<std::string>(), known);
   } catch (const NotFound& unknown) {
-    throw UnknownOption(unknown.what());
+    throw UnknownOption(unknown.what() + std::string(way_out));
   }
 }
 
@@ -68,6 +84,10 @@ Recipe to_recipe(const RecipeOrFile& recipe) {
 
 std::function<void(const std::string&)> to_say(const Anything& say) {
   if (say.is_none()) return {};
+  if (!PyCallable_Check(say.ptr())) {
+    throw TypeError(
+        fmt::format("say is {}, expected a function of a line, such as print", shown(say)));
+  }
   const auto function = std::make_shared<PythonReference>(say);
   return [function](const std::string& line) { call_python([&] { function->object(line); }); };
 }

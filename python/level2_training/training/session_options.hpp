@@ -18,7 +18,8 @@ using RecipeOrFile = std::variant<Recipe, Path>;
 
 /// Throws: UnknownOption for the first keyword that nobody took, with the nearest.
 [[noreturn]] void throw_unknown_keyword(const char* what, const py::dict& left,
-                                        const std::vector<std::string>& known);
+                                        const std::vector<std::string>& known,
+                                        const char* way_out = "");
 
 /// Reads keywords, as `kSessionHelp` describes them. Throws: UnknownOption, TypeError, and what the
 /// parts throw.

@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "d5/level2_training/level2_training.hpp"
+#include "declared_keywords.hpp"
 #include "level2_training/training/python_metric.hpp"
 
 namespace d5::python {
@@ -58,8 +59,8 @@ void bind_training_metric(py::module_& m) {
           return to_metric(which);
         }
         const auto name = which.cast<std::string>();
-        auto metric = std::dynamic_pointer_cast<TrainingMetric>(
-            metrics().at(name).make(to_settings(options)));
+        auto metric = std::dynamic_pointer_cast<TrainingMetric>(metrics().at(name).make(
+            entry_settings(options, "d5.training_metric", metrics(), name)));
         if (!metric) throw TypeError("metric " + name + " is not one of training; use d5.measure");
         return metric;
       },

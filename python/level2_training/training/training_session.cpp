@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "d5/level3_distributed/schemes/distributed_training.hpp"
+#include "declared_keywords.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/optimization/read_gradients.hpp"
 #include "level2_training/training/session_options.hpp"
@@ -37,10 +38,17 @@ Measurements run_session(TrainingSession& session) {
 
 std::pair<Measurements, bool> train(const RecipeOrFile& recipe,
                                     const std::vector<std::string>& changes,
+                                    const std::vector<std::string>& texts,
                                     const std::string& scheme, const Options& keywords) {
   Recipe whole = to_recipe(recipe);
   if (!scheme.empty()) whole.set("distributed.name=" + scheme);
   for (const auto& change : changes) whole.set(change);
+  for (const auto& key : texts) {
+    const auto place = whole.values().find(key);
+    if (place == whole.values().end()) continue;
+    expect_number("d5.train: the override of '" + key + "'", whole.type_of(key),
+                  py::cast(place->second.text));
+  }
   const SessionOptions options = to_session_options(keywords);
   const auto ranks = job_of_python();
   share_threads_of_job();
@@ -96,7 +104,7 @@ void bind_training_session(py::module_& m) {
       kSessionHelp;
   const std::vector<std::string> none;
   m.def("_train", &train, py::arg("recipe"), py::kw_only(), py::arg("overrides") = none,
-        py::arg("distributed") = "", train_about.c_str());
+        py::arg("_texts") = none, py::arg("distributed") = "", train_about.c_str());
 }
 
 }  // namespace d5::python

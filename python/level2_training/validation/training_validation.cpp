@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/level2_training/validation/optimizer_validation.hpp"
+#include "declared_keywords.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "long_call.hpp"
 
@@ -24,7 +25,8 @@ MakeOptimizer maker(const Make& make) {
 /// "adam:learning_rate=0.1", and further settings from keywords.
 EntryChoice choice_of(const std::string& words, const Options& options) {
   EntryChoice choice = entry_of_words("optimizer", words);
-  const Settings own = to_settings(options);
+  const Settings own =
+      entry_settings(options, "d5.check_optimizer", find_optimizer(choice.name).options());
   for (const auto& [name, value] : own.values()) choice.settings.set(name, value);
   return choice;
 }
@@ -79,7 +81,7 @@ void bind_training_validation(py::module_& m) {
       "test_sampler",
       [](const std::string& name, const std::shared_ptr<Dataset>& data, std::int64_t epochs,
          const Options& options) {
-        const Settings settings = to_settings(options);
+        const Settings settings = entry_settings(options, "d5.test_sampler", samplers(), name);
         const SamplerEntry& entry = samplers().at(name);
         std::vector<Measurement> records;
         long_call([&](const Interrupt&) { records = test_sampler(entry, data, settings, epochs); });

@@ -32,6 +32,12 @@ def test_steps_are_observed():
     assert "step" in str(profile.table())
 
 
+def test_a_profile_of_a_network_has_its_name():
+    profile = d5.profile(d5.model("lenet", with_loss=True), [2], steps=2, warm_up=1)
+    assert profile.model == d5.model("lenet", with_loss=True).name and "/" not in profile.model
+    assert "d5-model-" not in f"{profile!r}{profile.table()}{profile.mistrusted}"
+
+
 def test_a_curve_is_predicted():
     cluster = d5.ClusterDescription("made up", latency=0.001, bandwidth=1e9)
     curve = d5.predict(lenet(), cluster, [1, 2], 8)
