@@ -121,7 +121,7 @@ Verdict OperatorJudge::outputs(const OperatorRunner& runner, const std::string& 
   } else if (!outputs_ && is_in_time(runner.cost(), expect)) {
     expect();
   } else if (!outputs_) {
-    outputs_ = ExpectedOutputs{.cost = runner.cost()};
+    outputs_ = ExpectedOutputs{.cost = summing_cost(runner.cost(), one_)};
     for (std::size_t i = 0; i < runner.output_count(); ++i) {
       const Value value = on_host(runner.output(i));
       outputs_->values.push_back(value.is_tensor() ? Value(value.tensor().copy({})) : value);
@@ -166,7 +166,8 @@ Verdict OperatorJudge::gradients(const OperatorRunner& runner, const std::string
     const std::string what = fmt::format("gradient of input {}", i);
     const Tensor got = gradient.on_host(), wanted = converted(exact, got.dtype());
     const Difference difference = compare_values(
-        got, wanted, rounding_tolerance(gradients_->cost, got.elements(), got.dtype()));
+        got, wanted,
+        rounding_tolerance(summing_cost(gradients_->cost, one_), got.elements(), got.dtype()));
     if (!difference.equal) return wrong(judge_, what, difference);
     verdict.add(
         [&](Measurement& record) { weigh_evidence(record, what, wanted, Expectation::computed); });

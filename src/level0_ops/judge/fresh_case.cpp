@@ -247,7 +247,8 @@ FreshCall FreshCase::draw(RandomStream& random, Values values) const {
     call.expected.push_back(in_type(computed, call.written[i]));
     const std::int64_t elements =
         pass_ == JudgedPass::forward ? most_elements(call.written) : computed.elements();
-    tolerance = rounding_tolerance(results.cost, elements, call.written[i].tensor.dtype);
+    tolerance = rounding_tolerance(summing_cost(results.cost, call.drawn), elements,
+                                   call.written[i].tensor.dtype);
     if (!is_large) continue;
     const double now = largest_magnitude(results.written[i]);
     if (usual[i] > 0 && now > usual[i]) tolerance.absolute *= now / usual[i];

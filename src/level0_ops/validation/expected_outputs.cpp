@@ -42,7 +42,7 @@ ExpectedOutputs expected_outputs(const OperatorCase& op_case, const std::string&
                        exact ? float64_inputs(registry, op_case) : op_case.inputs);
   judge.forward();
   interrupt.check(op_case.line);
-  ExpectedOutputs expected{.cost = judge.cost(), .exact = exact};
+  ExpectedOutputs expected{.cost = summing_cost(judge.cost(), op_case), .exact = exact};
   for (std::size_t i = 0; i < judge.output_count(); ++i) expected.values.push_back(judge.output(i));
   return expected;
 }

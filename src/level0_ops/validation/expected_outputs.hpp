@@ -15,7 +15,7 @@ namespace d5::detail {
 /// Expected outputs of a case.
 struct ExpectedOutputs {
   std::vector<Value> values = {};
-  Cost cost = {};      ///< cost of the reference's run; zero if the case has expected values
+  Cost cost = {};      ///< `summing_cost` of the reference; zero if the case has expected values
   bool exact = false;  ///< computed in float64
 
   /// Expected value of output `i`, in the element type of `got`.

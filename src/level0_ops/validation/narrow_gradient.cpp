@@ -103,8 +103,9 @@ std::vector<Measurement> check_narrow_gradient(const Measurement& base,
     }
     const bool full = options.mode == GradientMode::full ||
                       (options.mode == GradientMode::automatic && function.has_small_jacobian(i));
-    const ForwardTolerance rounding = rounding_tolerance(
-        function.cost(), std::int64_t(function.output_elements()), function.widest());
+    const ForwardTolerance rounding =
+        rounding_tolerance(summing_cost(function.cost(), op_case),
+                           std::int64_t(function.output_elements()), function.widest());
     const double step = std::cbrt(rounding.relative);
     Tally tally;
     if (full) {

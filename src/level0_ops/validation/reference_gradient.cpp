@@ -52,7 +52,8 @@ std::vector<Measurement> compare_with_reference(const Measurement& base,
     const Tensor expected = converted(judge.grad_input(i), gradient.dtype());
     const Difference difference =
         compare_values(gradient, expected,
-                       rounding_tolerance(judge.cost(), gradient.elements(), gradient.dtype()));
+                       rounding_tolerance(summing_cost(judge.cost(), op_case), gradient.elements(),
+                                          gradient.dtype()));
     Measurement& one = results.emplace_back(base);
     one.samples = {difference.largest_relative};
     one.conditions["tensor"] = identity(fmt::format("gradient of input {}", i));
