@@ -164,6 +164,22 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a library in the cache that was changed is not used") {
+  const Folder folder;
+  const std::string text = constant("Sealed", "1.5f");
+  const std::string library = build_operators(text);
+  const std::string right = read_file(library);
+  const std::size_t middle = right.size() / 2;
+  for (const std::string& changed :
+       {read_file(build_operators(constant("Sealed", "2.5f"))).substr(0, right.size() - 64),
+        std::string(right).replace(middle, 1, 1, char(~right[middle])), right.substr(0, middle),
+        std::string()}) {
+    write_file(library, changed);
+    CHECK(build_operators(text) == library);
+    CHECK(read_file(library) == right);
+  }
+}
+
 TEST_CASE("a compilation that fails says why") {
   const Folder folder;
   const std::string wrong = folder.write("wrong.cpp", "int x = ;\n");

@@ -21,8 +21,8 @@ struct BuildLimits {
 /// and $LDLIBS are added to d5's flags.
 ///
 /// The library is cached in the user's cache folder, and recompiled only if the compiler, its
-/// flags, the source or an included header has changed. It is also copied to `output`, if given.
-/// `definitions` are macros for the source.
+/// flags, the source or an included header has changed, or the library itself: its digest follows
+/// its last byte. It is also copied to `output`, if given. `definitions` are macros for the source.
 ///
 ///     load_custom_operators(build_operators("log_cosh.cpp"));
 ///     load_custom_operators(build_operators("median_pooling.cpp", "", {{"DTYPE", "double"}}));

@@ -20,6 +20,7 @@
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/core/files/carried_file.hpp"
 #include "d5/core/measuring/command_line.hpp"
+#include "level0_ops/operator/custom/built_operators.hpp"
 
 namespace d5 {
 namespace {
@@ -95,21 +96,25 @@ class Compilation {
         compiler_(variable_or(language.variable, language.compiler)),
         language_(language),
         limits_(limits) {
-    CommandLine rest;
-    for (const auto& [name, value] : definitions) rest.word("-D" + name + "=" + value);
-    rest.word("-I" + header_folder()).word(source_);
+    CommandLine own;
+    for (const auto& [name, value] : definitions) own.word("-D" + name + "=" + value);
     // User flags come last, so that they override d5's.
-    command_ = fmt::format("{} {} {}{}", compiler_, language.flags,
-                           variable_or(language.flags_variable, ""), rest.text());
+    flags_ = fmt::format("{} {}{}", language.flags, variable_or(language.flags_variable, ""),
+                         own.text());
+    command_ = fmt::format("{} {}{}", compiler_, flags_,
+                           CommandLine().word("-I" + header_folder()).word(source_).text());
+    version_ = asked(compiler_ + " --version");
   }
 
   /// Everything that determines the library: the compiler's version, the command, and the
   /// preprocessed source.
   [[nodiscard]] std::string key() const {
-    const std::string version = asked(compiler_ + " --version");
     const std::string whole = asked(command_ + " -E");
-    return detail::Sha256().add(version).add(command_).add(libraries()).add(whole).digest();
+    return detail::Sha256().add(version_).add(command_).add(libraries()).add(whole).digest();
   }
+  /// The first line of the compiler's version.
+  [[nodiscard]] std::string version() const { return version_.substr(0, version_.find('\n')); }
+  [[nodiscard]] std::string flags() const { return flags_ + libraries(); }
 
   void write(const std::string& library) const {
     (void)asked(command_ + CommandLine().option("-o", library).text() + libraries());
@@ -141,7 +146,7 @@ class Compilation {
                                   printable(source_), printable(compiler_), lines_of(done)));
   }
 
-  std::string source_, compiler_, command_;
+  std::string source_, compiler_, flags_, command_, version_;
   const Language& language_;
   BuildLimits limits_;
 };
@@ -160,13 +165,30 @@ std::string beside(const std::string& path) {
   return fmt::format("{}.{}.{}", path, getpid(), count++);
 }
 
+constexpr std::size_t kDigits = 64;
+
+/// Appends its digest to a library, whose loader ignores what follows the last section.
+void seal(const std::string& library) {
+  const std::string content = read_file(library);
+  write_file(library, content + detail::sha256(content));
+}
+
+/// Whether the library is there, and is what was sealed.
+bool is_intact(const std::string& library) {
+  if (!fs::exists(library)) return false;
+  const std::string content = read_file(library);
+  if (content.size() < kDigits) return false;
+  const std::string_view all = content, body = all.substr(0, all.size() - kDigits);
+  return all.substr(body.size()) == detail::sha256(body);
+}
+
 }  // namespace
 
 bool is_operator_source(const std::string& path) { return language_of(path) != nullptr; }
 
-std::string build_operators(const std::string& source, const std::string& output,
-                            const std::map<std::string, std::string>& definitions,
-                            const BuildLimits& limits) {
+detail::BuiltOperators detail::built_operators(
+    const std::string& source, const std::map<std::string, std::string>& definitions,
+    const BuildLimits& limits) {
   expect_names(source, definitions);
   const bool is_text = source.find('\n') != std::string::npos;
   const std::string path = is_text ? file_of(source) : fs::absolute(source).string();
@@ -184,12 +206,20 @@ std::string build_operators(const std::string& source, const std::string& output
       (fs::path(detail::cache_folder("operators")) /
        fmt::format("{}-{:.16}.so", fs::path(path).stem().string(), compilation.key()))
           .string();
-  if (!fs::exists(library)) {
+  if (!is_intact(library)) {
     // Renamed when complete, so that no reader sees a partial library.
     const std::string unfinished = beside(library);
     compilation.write(unfinished);
+    seal(unfinished);
     fs::rename(unfinished, library);
   }
+  return {path, library, compilation.version(), compilation.flags()};
+}
+
+std::string build_operators(const std::string& source, const std::string& output,
+                            const std::map<std::string, std::string>& definitions,
+                            const BuildLimits& limits) {
+  const std::string library = detail::built_operators(source, definitions, limits).library;
   if (output.empty()) return library;
   write_file(output, read_file(library));
   return output;
