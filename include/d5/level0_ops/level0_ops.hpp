@@ -5,6 +5,7 @@
 #include "d5/level0_ops/bench/operator_matrix.hpp"
 #include "d5/level0_ops/case/operator_case.hpp"
 #include "d5/level0_ops/judge/judge.hpp"
+#include "d5/level0_ops/judge/source_verdict.hpp"
 #include "d5/level0_ops/operator/build_operators.hpp"
 #include "d5/level0_ops/operator/compiled_model.hpp"
 #include "d5/level0_ops/operator/custom_operator.hpp"

@@ -8,28 +8,29 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <utility>
 
-#include "core/measuring/trust.hpp"
 #include "d5/core/entries/framework.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/machine/threads.hpp"
 #include "d5/core/measuring/command_line.hpp"
-#include "d5/core/measuring/ratio.hpp"
 #include "d5/core/peak/machine_peak.hpp"
 #include "d5/core/tensor/random.hpp"
-#include "level0_ops/judge/baseline.hpp"
 #include "level0_ops/judge/call_layout.hpp"
+#include "level0_ops/judge/core_lease.hpp"
 #include "level0_ops/judge/fresh_case.hpp"
 #include "level0_ops/judge/judge_fault.hpp"
+#include "level0_ops/judge/judged_case.hpp"
 #include "level0_ops/judge/judged_process.hpp"
 #include "level0_ops/judge/judged_source.hpp"
-#include "level0_ops/judge/time_floor.hpp"
+#include "level0_ops/judge/object_symbols.hpp"
 
 namespace d5 {
 namespace {
 
+using detail::JudgedCase;
 using detail::JudgedPass;
 using detail::JudgeFault;
 using detail::WrongAnswer;
@@ -42,15 +43,6 @@ std::uint64_t drawn_seed() {
   return seed;
 }
 
-/// A case, its records, and its fault.
-struct JudgedCase {
-  Measurement record;
-  std::unique_ptr<detail::FreshCase> fresh;  ///< null: it cannot be judged
-  std::vector<detail::Baseline> baselines;
-  int calls = 0;
-  double seconds = 0, used_seconds = 0;  ///< sums over timed calls: time, and processor time
-};
-
 class SourceJudge {
  public:
   SourceJudge(const std::string& source, const std::vector<CaseLine>& cases,
@@ -58,11 +50,12 @@ class SourceJudge {
       : options_(options),
         seed_(options.seed ? *options.seed : drawn_seed()),
         random_(seed_, stream_of("judge")),
+        cores_(threads(), options.interrupt),
         source_(detail::prepare_source(
             source, {.seconds = options.compile_seconds, .bytes = std::size_t(options.memory)})) {
     for (const CaseLine& line : cases) {
-      add(source, line, JudgedPass::forward);
-      if (options.gradients) add(source, line, JudgedPass::backward);
+      add(line, JudgedPass::forward);
+      if (options.gradients) add(line, JudgedPass::backward);
     }
   }
 
@@ -84,12 +77,12 @@ class SourceJudge {
   }
 
  private:
-  void add(const std::string& source, const CaseLine& line, JudgedPass pass) {
+  void add(const CaseLine& line, JudgedPass pass) {
     JudgedCase& one = cases_.emplace_back();
     Measurement& record = one.record;
     record.subject = line.line;
     record.level = "operator";
-    record.framework = std::filesystem::path(source).filename().string();
+    record.framework = std::filesystem::path(source_.path).filename().string();
     record.metric = "time";
     record.unit = "s";
     record.quantity = Quantity::time;
@@ -98,13 +91,16 @@ class SourceJudge {
     record.conditions["threads"] = setting(threads());
     record.conditions["seed"] = finding(fmt::format("{}", seed_));
     record.command = CommandLine("op judge")
-                         .word(source)
+                         .word(source_.path)
                          .option("--for", line.sweep.line.empty() ? line.line : line.sweep.line)
                          .options(options_)
                          .option("--threads", threads())
                          .append(options_.command_options)
                          .text();
     for (const auto& name : options_.against) one.baselines.emplace_back(name, record, pass);
+    record.conditions["compiler"] = aside(source_.compiler);
+    if (!source_.flags.empty()) record.conditions["flags"] = aside(source_.flags);
+    record.artefacts = {{.name = record.framework, .sha256 = source_.sha256}};
     try {
       one.fresh = std::make_unique<detail::FreshCase>(line, pass);
     } catch (...) {
@@ -159,6 +155,11 @@ class SourceJudge {
 
   /// Starts the process, with memory for the largest case.
   void start() {
+    if (!options_.forbid.empty() && !source_.path.ends_with(".py")) {
+      const detail::ObjectSymbols symbols = detail::symbols_of(source_.file);
+      detail::expect_none_of(options_.forbid, symbols);
+      is_stripped_ = symbols.stripped;
+    }
     std::size_t inputs = 0, outputs = 0;
     for (const auto& one : cases_) {
       if (!one.fresh) continue;
@@ -168,10 +169,10 @@ class SourceJudge {
     process_ = std::make_unique<detail::JudgedProcess>(
         source_, inputs, outputs,
         detail::JudgedLimits{.threads = threads(),
+                             .processors = cores_.own(),
                              .seconds = options_.call_seconds,
                              .bytes = std::size_t(options_.memory),
                              .forbidden = options_.forbid});
-    hand_over_noise_ = process_->usual_hand_over() - process_->shortest_hand_over();
   }
 
   void call(JudgedCase& one, int index, Values values) {
@@ -203,6 +204,7 @@ class SourceJudge {
       one.record.samples.push_back(own);
       one.seconds += own;
       one.used_seconds += process_->used_seconds();
+      one.hand_over_noise = process_->usual_hand_over() - process_->shortest_hand_over();
     }
     for (auto& baseline : one.baselines) baseline.run(fresh, is_timed);
   }
@@ -225,7 +227,12 @@ class SourceJudge {
   void note_conditions(JudgedCase& one) const {
     Conditions& conditions = one.record.conditions;
     conditions["confinement"] = setting("system calls, memory, threads, time");
-    conditions["cores"] = finding(process_->cores());
+    conditions["cores"] = finding(cores_.words());
+    conditions["landlock"] = process_->landlock() > 0
+                                 ? finding(fmt::format("version {}", process_->landlock()))
+                                 : finding("none: the kernel has no Landlock");
+    if (is_stripped_) conditions["hidden symbols"] = finding("unknown: the object is stripped");
+    conditions["control group"] = finding(process_->group().words());
     conditions["hand-over"] = finding(process_->shortest_hand_over(), "s");
     const auto& opened = process_->calls().opened();
     if (!opened.empty()) conditions["files"] = aside(fmt::format("{}", fmt::join(opened, ", ")));
@@ -238,56 +245,21 @@ class SourceJudge {
   std::vector<Measurement> records(const std::string& interruption) {
     std::vector<Measurement> all;
     const MachinePeak peak = machine_peak();
-    for (auto& one : cases_) {
-      Measurement& record = one.record;
-      if (record.status == Status::passed) record.conditions["answers"] = finding("right");
-      if (one.fresh) detail::judge_floor(record, *one.fresh, peak);
-      if (record.status == Status::passed) {
-        detail::judge_presence(record, interruption);
-        detail::judge_count(record, options_.samples);
-        judge_hand_over(record);
-        judge_processor_time(one);
-      }
-      all.push_back(record);
-      for (auto& baseline : one.baselines) {
-        detail::judge_presence(baseline.record(), interruption);
-        detail::judge_count(baseline.record(), options_.samples);
-        all.push_back(baseline.record());
-        all.push_back(ratio_record(record, baseline.record()));
-      }
+    for (JudgedCase& one : cases_) {
+      std::ranges::move(one.records(options_.samples, interruption, peak), std::back_inserter(all));
     }
     return all;
-  }
-
-  /// Doubts a time that the noise of handing over may have made.
-  void judge_hand_over(Measurement& record) const {
-    constexpr double kFine = 10;  // the noise is then below 10%
-    if (record.samples.empty()) return;
-    const double median = estimate(record).value;
-    if (median >= kFine * hand_over_noise_) return;
-    mistrust(record, fmt::format("a call took {:.1f} us, and handing over varies by {:.1f} us; "
-                                 "judge larger sizes",
-                                 median * 1e6, hand_over_noise_ * 1e6));
-  }
-
-  /// Doubts a time that the source's own work does not explain.
-  static void judge_processor_time(JudgedCase& one) {
-    constexpr double kExplained = 0.8;
-    if (one.used_seconds >= kExplained * one.seconds) return;
-    mistrust(one.record,
-             fmt::format("its processor time is {:.0f}% of the time: other work had its "
-                         "processor, or it slept",
-                         100 * one.used_seconds / one.seconds));
   }
 
   JudgeOptions options_;
   std::uint64_t seed_;
   RandomStream random_;
+  detail::CoreLease cores_;
   detail::JudgedSource source_;
   std::vector<JudgedCase> cases_;
   std::unique_ptr<detail::JudgedProcess> process_;
-  std::uint64_t number_ = 0;    ///< number of the last call
-  double hand_over_noise_ = 0;  ///< s
+  std::uint64_t number_ = 0;  ///< number of the last call
+  bool is_stripped_ = false;  ///< and libraries are forbidden
 };
 
 }  // namespace
@@ -303,7 +275,7 @@ void JudgeOptions::declare(OptionList& list) {
            {.least = 1, .unit = "byte"});
   list.add("against", against, "frameworks to time on the same inputs, between the source's calls",
            {.placeholder = "NAME"});
-  list.add("forbid", forbid, "parts of names of libraries that the source may not load",
+  list.add("forbid", forbid, "parts of names of libraries that the source may not load or link",
            {.placeholder = "NAME"});
 }
 

@@ -17,7 +17,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/machine/machine.hpp"
 #include "d5/core/clocks/clock.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/statistics/statistics.hpp"
@@ -45,25 +44,17 @@ pid_t start_judged(const std::vector<std::string>& words, int socket) {
                 .ends_with_parent = SIGKILL});
 }
 
-/// Pins the process to the last processors, away from the judge's. Describes it.
-std::string pin(pid_t process, int threads) {
-  const std::vector<int>& allowed = machine().allowed;
-  const auto wanted = static_cast<std::size_t>(threads);
-  if (allowed.size() < wanted) {
-    return fmt::format("none of its own: {} threads on {} processors", threads, allowed.size());
-  }
-  const std::vector<int> own(allowed.end() - threads, allowed.end());
+void bind(pid_t process, const std::vector<int>& processors) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  for (const int core : own) CPU_SET(core, &set);
-  if (::sched_setaffinity(process, sizeof set, &set) != 0) {
-    return fmt::format("none of its own: {}", std::strerror(errno));
-  }
-  if (allowed.size() == wanted) {
-    return fmt::format("{}, shared with the judge", to_ranges(own));
-  }
-  return to_ranges(own);
+  for (const int one : processors) CPU_SET(one, &set);
+  if (::sched_setaffinity(process, sizeof set, &set) == 0) return;
+  throw IoError(fmt::format("the judged process cannot be bound to its processors: {}",
+                            std::strerror(errno)));
 }
+
+/// More than `--threads` at a time are a fault; these are for the machine's protection.
+constexpr int kMostTasks = 256;
 
 /// Threads of a process; 0 if unknown.
 int thread_count(pid_t process) {
@@ -120,13 +111,17 @@ JudgedProcess::JudgedProcess(const JudgedSource& source, std::size_t input_bytes
       outputs_("outputs", output_bytes, SharedPages::Others::write),
       sockets_(make_socket_pair(SOCK_STREAM)),
       number_(start_judged(source.words, sockets_.there.get())),
+      group_(number_, {.bytes = limits.bytes > 0 ? limits.bytes + input_bytes + output_bytes : 0,
+                       .tasks = kMostTasks}),
       process_(number_) {
-  cores_ = pin(number_, limits.threads);
+  bind(number_, limits.processors);
   orders().most_threads = limits.threads;
   orders().order = judged::Order::nothing;
   sockets_.there.close();
   hand_memory();
   await_stop(now_seconds() + limits_.seconds);
+  landlock_ = answers().landlock;  // before the source is loaded, which could write it
+  other_threads_ = std::max(thread_count(number_) - 1, 0);
   measure_hand_over();
   if (limits.bytes > 0) process_.limit_memory(limits.bytes + input_bytes + output_bytes);
   load();
@@ -239,6 +234,15 @@ void JudgedProcess::await_stop(double deadline) {
   }
 }
 
+void JudgedProcess::count_threads() {
+  const int count = thread_count(number_) - other_threads_;
+  // A thread that was joined may still be about to end: it has until the next stop.
+  const bool had_too_many = std::exchange(has_too_many_, count > limits_.threads);
+  if (!has_too_many_ || !had_too_many) return;
+  throw JudgeFault("too many threads",
+                   fmt::format("it has {}, and may have {}", count, limits_.threads));
+}
+
 double JudgedProcess::follow(judged::Order order) {
   // The system's clock of processor time moves on in steps of a scheduler tick.
   constexpr double kTick = 0.01;
@@ -253,10 +257,7 @@ double JudgedProcess::follow(judged::Order order) {
   if (calls_) {
     const double before = std::exchange(processor_seconds_, processor_seconds());
     used_seconds_ = processor_seconds_ - before;
-    if (const int count = thread_count(number_); count > limits_.threads) {
-      throw JudgeFault("too many threads",
-                       fmt::format("it has {}, and may have {}", count, limits_.threads));
-    }
+    count_threads();
   }
   return end - begin;
 }

@@ -9,6 +9,7 @@
 
 #include "core/process/owned_process.hpp"
 #include "level0_ops/judge/judged_source.hpp"
+#include "level0_ops/judge/limited_group.hpp"
 #include "level0_ops/judge/protocol.hpp"
 #include "level0_ops/judge/shared_pages.hpp"
 #include "level0_ops/judge/supervised_calls.hpp"
@@ -17,6 +18,7 @@ namespace d5::detail {
 
 struct JudgedLimits {
   int threads = 1;
+  std::vector<int> processors = {};         ///< processors that it may use
   double seconds = 10;                      ///< for each order
   std::size_t bytes = 0;                    ///< its address space beyond the tensors
   std::vector<std::string> forbidden = {};  ///< parts of names of files that it may not load
@@ -52,8 +54,9 @@ class JudgedProcess {
   /// loaded, in s.
   [[nodiscard]] double shortest_hand_over() const { return shortest_hand_over_; }
   [[nodiscard]] double usual_hand_over() const { return usual_hand_over_; }
-  /// "cores 1", or why it has none of its own.
-  [[nodiscard]] const std::string& cores() const { return cores_; }
+  /// Version of Landlock that seals its files; 0: the kernel has none.
+  [[nodiscard]] int landlock() const { return landlock_; }
+  [[nodiscard]] const LimitedGroup& group() const { return group_; }
   [[nodiscard]] const SupervisedCalls& calls() const { return *calls_; }
 
  private:
@@ -63,18 +66,22 @@ class JudgedProcess {
   void await_stop(double deadline);
   [[noreturn]] void refuse_end();
   [[nodiscard]] double processor_seconds() const;
+  void count_threads();
 
   JudgedSource source_;
   JudgedLimits limits_;
   SharedPages orders_, answers_, inputs_, outputs_;
   DescriptorPair sockets_;
-  std::string cores_;
   pid_t number_;
+  LimitedGroup group_;
   OwnedProcess process_;
   std::optional<SupervisedCalls> calls_;
   double shortest_hand_over_ = 0, usual_hand_over_ = 0;
   double processor_seconds_ = 0;  ///< when it was frozen last
   double used_seconds_ = 0;
+  int landlock_ = 0;
+  int other_threads_ = 0;  ///< threads that an interpreter's libraries have, besides the main one
+  bool has_too_many_ = false;  ///< at the last stop
 };
 
 /// The name of tensor `i` of an order: "input 0", "gradient of input 0".

@@ -56,6 +56,7 @@ struct Orders {
 struct Answers {
   std::uint64_t returned;       ///< number of the last call that returned
   std::int32_t status;          ///< d5_status
+  std::int32_t landlock;        ///< its version, written before the source is loaded; 0: none
   std::uint64_t fault_address;  ///< address of a wrong access; 0: none
   char message[512];
 };

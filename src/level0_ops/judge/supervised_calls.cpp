@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -100,7 +101,6 @@ constexpr NamedCall kRefused[] = {
     {SYS_fcntl, "fcntl"},
     {SYS_pipe2, "pipe2"},
     {SYS_prctl, "prctl"},
-    {SYS_getcwd, "getcwd"},
     {SYS_readlinkat, "readlinkat"},
     {SYS_prlimit64, "prlimit64"},
     {SYS_setitimer, "setitimer"},
@@ -114,7 +114,9 @@ constexpr NamedCall kRefused[] = {
 #endif
 };
 
-/// Files that libraries read while they are loaded, or to count processors.
+constexpr std::string_view kNothing = "/dev/null";  // it may be written, too
+
+/// Files that libraries read while they are loaded, to count processors, or to draw a seed.
 constexpr std::string_view kReadable[] = {"/lib/",
                                           "/lib64/",
                                           "/usr/lib/",
@@ -124,7 +126,9 @@ constexpr std::string_view kReadable[] = {"/lib/",
                                           "/sys/devices/system/cpu/",
                                           "/sys/devices/system/node/",
                                           "/proc/cpuinfo",
-                                          "/proc/meminfo"};
+                                          "/proc/meminfo",
+                                          "/dev/urandom",
+                                          kNothing};
 
 /// The path without links and dots; empty if there is no such file. A relative path is refused,
 /// because it begins in a folder of the other process.
@@ -172,7 +176,7 @@ std::string SupervisedCalls::text_at(std::uint64_t address) const {
 
 void SupervisedCalls::refuse(const seccomp_notif& asked, int error, const std::string& what) {
   constexpr std::size_t kMost = 100;  // a process may ask without end
-  if (refused_.size() < kMost) refused_.insert(what);
+  if (refused_.size() < kMost && !what.empty()) refused_.insert(what);
   seccomp_notif_resp response{.id = asked.id, .val = 0, .error = -error, .flags = 0};
   (void)::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
@@ -182,10 +186,15 @@ void SupervisedCalls::open_for(const seccomp_notif& asked, std::uint64_t path_ad
   const std::string path = text_at(path_address);
   const bool is_library = path == judged::kLibraryPath;
   const std::string real = is_library ? source_.file : resolved(path);
-  if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY) {
+  if (real != kNothing && (flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY) {
     throw JudgeFault("wrote a file", fmt::format("it opened '{}' to write", printable(path)));
   }
-  if (real.empty()) return refuse(asked, ENOENT, fmt::format("'{}'", printable(path)));
+  if (real.empty()) {
+    // A loader looks for a library in many folders.
+    const std::string place = std::filesystem::path(path).lexically_normal();
+    const bool is_search = is_below(place, kReadable) || is_below(place, source_.readable);
+    return refuse(asked, ENOENT, is_search ? "" : fmt::format("'{}'", printable(path)));
+  }
   if (!is_library && !is_below(real, kReadable) && !is_below(real, source_.readable)) {
     return refuse(asked, EACCES, fmt::format("'{}'", printable(path)));
   }
@@ -195,7 +204,7 @@ void SupervisedCalls::open_for(const seccomp_notif& asked, std::uint64_t path_ad
     throw JudgeFault("forbidden library", fmt::format("it loaded '{}', and '{}' is forbidden",
                                                       printable(real), printable(word)));
   }
-  const OwnedDescriptor file(::open(real.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const OwnedDescriptor file(::open(real.c_str(), int(flags & O_ACCMODE) | O_CLOEXEC | O_NOFOLLOW));
   if (file.get() < 0) return refuse(asked, errno, fmt::format("'{}'", printable(path)));
   seccomp_notif_addfd added{};
   added.id = asked.id;

@@ -36,6 +36,7 @@ class SupervisedCalls {
  private:
   void open_for(const seccomp_notif& asked, std::uint64_t path_address, std::uint64_t flags);
   [[nodiscard]] std::string text_at(std::uint64_t address) const;
+  /// `what` is listed, if not empty.
   void refuse(const seccomp_notif& asked, int error, const std::string& what);
 
   OwnedDescriptor listener_;

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "tests/level0_ops/judge/judged.hpp"
@@ -96,6 +97,58 @@ TEST_CASE("a forbidden library is a fault, and is listed otherwise") {
       judged("faults/library_called", "MatMul 2x3 3x2", {.samples = 3, .forbid = {"resolv"}});
   CHECK(condition_of(forbidden.front(), "fault") == "forbidden library");
   CHECK_THAT(forbidden.front().reason, Contains("libresolv"));
+}
+
+TEST_CASE("a forbidden library that is linked into the source is found by its symbols") {
+  const auto free = judged("faults/linked_blas", "MatMul 2x3 3x2", {.samples = 3});
+  CHECK(free.front().status != Status::failed);
+  const auto forbidden =
+      judged("faults/linked_blas", "MatMul 2x3 3x2", {.samples = 3, .forbid = {"blas"}});
+  CHECK(condition_of(forbidden.front(), "fault") == "forbidden symbol");
+  CHECK_THAT(forbidden.front().reason, Contains("it has 'cblas_sgemm'"));
+}
+
+TEST_CASE("records carry the source's digest, the compiler and its flags") {
+  const Measurement record = judged("controls/plain", "MatMul 2x3 3x2", {.samples = 2}).front();
+  REQUIRE(record.artefacts.size() == 1);
+  CHECK(record.artefacts.front().name == "plain.cpp");
+  CHECK(record.artefacts.front().sha256 == detail::sha256_of_file(source_of("controls/plain")));
+  CHECK_THAT(condition_of(record, "flags"), Contains("-O2"));
+  CHECK_FALSE(condition_of(record, "compiler").empty());
+}
+
+TEST_CASE("one wrong element of a million is found in its first call") {
+  const Measurement record =
+      judged("faults/one_of_a_million", "MatMul 1000x1 1x1000", {.samples = 20}).front();
+  CHECK(condition_of(record, "fault") == "wrong answer");
+  CHECK_THAT(record.reason, Contains("call 1: "));
+}
+
+TEST_CASE("a source as text: a long prefix sum in float32 is right, and one with an error is not") {
+  const auto verdict_on = [](const std::string& error) {
+    const std::string text = R"(
+#include "d5/abi.h"
+static d5_status run(void*, const d5_call* call, d5_error*) {
+  const float* x = static_cast<const float*>(call->inputs[0].data);
+  float* y = static_cast<float*>(call->outputs[0].data);
+  float sum = 0;
+  for (long i = 0; i < call->inputs[0].dims[0]; ++i) y[i] = sum += x[i];
+  y[7] += )" + error + R"(F;
+  return D5_OK;
+}
+const d5_operator_table* d5_custom_operators() {
+  static d5_operator op;
+  op.domain = "mine", op.name = "CumSum", op.since_version = 1, op.forward = run;
+  static const d5_operator_table table = {D5_ABI_VERSION, sizeof op, 1, &op};
+  return &table;
+}
+)";
+    return condition_of(
+        judge_source(text, expand_case("CumSum 1500 int64:scalar{0}"), {.samples = 5}).front(),
+        "answers");
+  };
+  CHECK(verdict_on("0") == "right");
+  CHECK(verdict_on("0.1") == "wrong");
 }
 
 TEST_CASE("a case that cannot be judged is unsupported, with the reason") {

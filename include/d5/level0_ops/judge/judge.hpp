@@ -23,7 +23,7 @@ struct JudgeOptions {
   double compile_seconds = 60;
   std::int64_t memory = std::int64_t(4) << 30;  ///< bytes, beside the tensors; also of the compiler
   std::vector<std::string> against = {};        ///< frameworks timed on the same inputs
-  std::vector<std::string> forbid = {};    ///< parts of names of libraries that may not be loaded
+  std::vector<std::string> forbid = {};    ///< parts of names of libraries, or their symbols
   std::optional<std::uint64_t> seed = {};  ///< nothing: drawn by the system
   Interrupt interrupt = {};                ///< polled before each call
   std::function<void()> on_sample = {};    ///< called after each call of the source
@@ -55,8 +55,10 @@ struct JudgeOptions {
 /// (`machine_peak`). docs/reference/judging.md has the faults, and what is not promised.
 /// Throws: FormatError with the compiler's message; Unsupported if this system cannot confine a
 /// process, for Python without NumPy, and for another kind of source; NotFound for an unknown
-/// framework, and why one cannot be loaded; ValueError without cases; IoError. Every other error is
-/// a record.
+/// framework, and why one cannot be loaded; ValueError without cases; IoError; Interrupted while it
+/// waits for processors that another judgement has. Every other error is a record.
+/// Thread safety: all threads, and several processes. Each judgement has processors of its own:
+/// one, and one for each thread.
 [[nodiscard]] std::vector<Measurement> judge_source(const std::string& source,
                                                     const std::vector<CaseLine>& cases,
                                                     const JudgeOptions& options = {});

@@ -245,6 +245,7 @@ int main() {
   using namespace d5::judged;
   take_memory();
   set_limits();
+  answers->landlock = seal_files();
   do stop();
   while (orders->order == Order::nothing);
   try {

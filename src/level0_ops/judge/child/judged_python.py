@@ -61,6 +61,7 @@ class Answers(ctypes.Structure):
     _fields_ = [
         ("returned", ctypes.c_uint64),
         ("status", ctypes.c_int32),
+        ("landlock", ctypes.c_int32),
         ("fault_address", ctypes.c_uint64),
         ("message", ctypes.c_char * 512),
     ]
@@ -142,9 +143,9 @@ def attributes_of(orders: Orders) -> dict[str, Any]:
     return found
 
 
-def serve(orders: Orders, answers: Answers, inputs: int, outputs: int, confinement: str) -> None:
+def serve(orders: Orders, answers: Answers, inputs: int, outputs: int, confinement: ctypes.CDLL) -> None:
     connection = socket.socket(fileno=0)
-    listener = ctypes.CDLL(confinement).d5_confine(orders.most_threads)
+    listener = confinement.d5_confine(orders.most_threads)
     if listener < 0:
         answers.status, answers.message = UNSUPPORTED, b"this system has no seccomp filter with a listener"
         os._exit(1)
@@ -200,11 +201,13 @@ def main() -> None:
     os.close(answers_file)
     for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_NOFILE, 64)):
         resource.setrlimit(limit, (most, most))
+    confinement = ctypes.CDLL(sys.argv[1])
+    answers.landlock = confinement.d5_seal_files()
     stop()
     while orders.order == NOTHING:
         stop()
     try:
-        serve(orders, answers, inputs, outputs, sys.argv[1])
+        serve(orders, answers, inputs, outputs, confinement)
     except BaseException as error:  # also SystemExit: the judge reads the message
         answers.status, answers.message = OTHER_ERROR, f"{type(error).__name__}: {error}".encode()[:500]
         os._exit(1)
