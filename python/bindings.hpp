@@ -41,6 +41,7 @@ void bind_framework(py::module_& m);
 void bind_framework_model(py::module_& m);
 void bind_operator_support(py::module_& m);
 void bind_operator_validation(py::module_& m);
+void bind_judge(py::module_& m);
 void bind_network(py::module_& m);
 void bind_network_summary(py::module_& m);
 void bind_model_source(py::module_& m);

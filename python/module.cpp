@@ -38,6 +38,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_framework(m);
   d5::python::bind_operator_support(m);
   d5::python::bind_operator_validation(m);
+  d5::python::bind_judge(m);
   d5::python::bind_network_summary(m);
   d5::python::bind_network(m);
   d5::python::bind_model_source(m);

@@ -13,6 +13,7 @@
 #include "apps/say.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/report/report.hpp"
+#include "d5/level0_ops/judge/source_verdict.hpp"
 #include "d5/level2_training/validation/training_report.hpp"
 #include "d5/level3_distributed/schemes/communication_volume.hpp"
 #include "d5/level3_distributed/schemes/late_arrivals.hpp"
@@ -38,12 +39,13 @@ constexpr const char* kReportExamples =
   d5 report one.json two.json four.json --scaling
                                              speed-up and efficiency over ranks, and the share of
                                              communication ('train --metrics communication_time')
+  d5 report tiled.json blas.json --board     judged sources, the fastest right one first
   d5 report run.trace.json --arrivals        which rank made which wait, in a trace of several)";
 
 struct ReportOptions : app::OutputOptions {
   std::vector<std::string> files;
   std::string plot, analysis;
-  bool scaling = false, arrivals = false;
+  bool scaling = false, arrivals = false, board = false;
 };
 
 /// All records, under the environment of the first file.
@@ -53,7 +55,9 @@ Results joined(const Report& report, const ReportOptions& options) {
         "report: a trace is drawn, and has no table: add --format html > report.html, or svg or "
         "png; ui.perfetto.dev opens the file as it is");
   }
-  if (report.sources.size() > 1 && (options.format == Format::json || !options.out.empty())) {
+  const bool is_rows = !options.scaling && !options.board;
+  if (is_rows && report.sources.size() > 1 &&
+      (options.format == Format::json || !options.out.empty())) {
     throw ValueError(
         "report: results of several files have several environments, and do not fit one file; give "
         "one file, or choose table, csv, markdown or html");
@@ -86,18 +90,22 @@ void print_rows(const Results& all, const ReportOptions& options) {
 /// Throws: ValueError for an option that the command would ignore.
 void check_usage(const ReportOptions& options) {
   const bool others = !options.out.empty() || !options.pivot.empty() || !options.plot.empty();
-  const bool is_table = options.scaling || options.arrivals;
+  const bool is_table = options.scaling || options.arrivals || options.board;
   if (is_table && (others || is_drawn(options.format))) {
     throw ValueError(
-        "report: --scaling and --arrivals print tables of their own; leave out --out, --pivot and "
-        "--plot");
+        "report: --scaling, --arrivals and --board print tables of their own; leave out --out, "
+        "--pivot and --plot");
   }
   if (!options.analysis.empty() && (is_table || !options.out.empty() || !options.pivot.empty())) {
     throw ValueError(
-        "report: --analysis prints its own table or plots; leave out --scaling, --arrivals, --out "
-        "and --pivot");
+        "report: --analysis prints its own table or plots; leave out --scaling, --arrivals, "
+        "--board, --out and --pivot");
   }
-  if (options.arrivals && (options.scaling || options.files.size() != 1)) {
+  if (options.scaling && options.board) {
+    throw ValueError("report: --scaling and --board print one table each; choose one");
+  }
+  const bool others_too = options.scaling || options.board;
+  if (options.arrivals && (others_too || options.files.size() != 1)) {
     throw ValueError("report: --arrivals needs one trace of all ranks, which --trace wrote");
   }
 }
@@ -117,6 +125,10 @@ int run_report(const ReportOptions& options) {
   Report report = read_report(options.files);
   if (options.scaling) {
     app::print(scaling_table(joined(report, options).measurements), options.format);
+    return app::kPassed;
+  }
+  if (options.board) {
+    app::print(judge_board(joined(report, options).measurements), options.format);
     return app::kPassed;
   }
   if (!options.plot.empty() && options.format != Format::svg && options.format != Format::png) {
@@ -164,6 +176,8 @@ void register_report(app::Program& program) {
                    "print from a trace how long each rank waited in collectives for which other");
   command.add_flag("--scaling", options->scaling,
                    "print a table of times by ranks, with speed-up, efficiency and communication");
+  command.add_flag("--board", options->board,
+                   "print a table of judged sources, the fastest right one first ('op judge')");
   app::add_pivot_option(command, *options);
   app::add_output_options(command, *options);
   app::add_unsupported_option(command, *options);

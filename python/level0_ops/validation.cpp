@@ -2,14 +2,10 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <optional>
-#include <variant>
 
 #include "bindings.hpp"
 #include "d5/core/entries/framework.hpp"
-#include "d5/core/measuring/command_line.hpp"
 #include "d5/level0_ops/level0_ops.hpp"
-#include "declared_keywords.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -100,30 +96,6 @@ void bind_operator_validation(py::module_& m) {
       "them; \"all\" is every framework that can be loaded. With `reduce`, one row per framework "
       "has the smallest case that fails alike as its condition 'case', and a command that "
       "reproduces it. With isolate=S it runs in a process of its own, as in test_forward.");
-  m.def(
-      "judge_source",
-      [](const Path& source, const std::variant<std::string, std::vector<std::string>>& cases,
-         std::optional<std::uint64_t> seed, const Options& keywords) {
-        JudgeOptions options = read_keywords<JudgeOptions>(keywords, "d5.judge_source");
-        options.seed = seed;
-        if (seed) options.command_options = CommandLine().option("--seed", *seed).text();
-        const auto* one = std::get_if<std::string>(&cases);
-        const auto words = one ? std::vector{*one} : std::get<std::vector<std::string>>(cases);
-        return check([&](const Interrupt& interrupt) {
-          options.interrupt = interrupt;
-          std::vector<CaseLine> lines;
-          for (const auto& word : words) {
-            std::ranges::move(read_case_words({word}), std::back_inserter(lines));
-          }
-          return judge_source(source.string(), lines, options);
-        });
-      },
-      py::arg("source"), py::arg("cases"), py::kw_only(), py::arg("seed") = py::none(),
-      "Judges the source of an operator that is not trusted, in C or C++ against d5/abi.h or in "
-      "Python: `d5 op judge`. `cases` are cases, or files of them. Each call has fresh inputs, in "
-      "a confined process; without a seed, the system draws one. The condition 'fault' of a failed "
-      "row names what the source did.");
-  tell_keywords(m, "judge_source", options_of<JudgeOptions>());
   m.def(
       "absolute_difference",
       [](const Anything& got, const Anything& expected) {

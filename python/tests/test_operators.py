@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import concurrent.futures
+import math
 import os
 import pathlib
 
@@ -191,11 +193,37 @@ def test_an_operator_is_checked_in_one_call():
 def test_a_source_that_is_not_trusted_is_judged():
     folder = SOURCE.parents[2] / "tests/level0_ops/judge"
     source = folder / "controls/gradient.cpp"
-    rows = d5.judge_source(source, "MatMul 4x5 5x3", samples=4, gradients=True)
-    assert [row.conditions["pass"] for row in rows] == ["forward", "backward"]
-    assert {row.conditions["answers"] for row in rows} == {"right"}
-    (row,) = d5.judge_source(folder / "cheats/warmup.cpp", ["MatMul 4x5 5x3"], samples=9, seed=1)
+    verdict = d5.judge(source, "MatMul 4x5 5x3", samples=4, gradients=True)
+    assert verdict.right and math.isnan(verdict.ratio) and verdict.base == ""
+    assert [row.conditions["pass"] for row in verdict.records] == ["forward", "backward"]
+    assert {row.conditions["answers"] for row in verdict.records} == {"right"}
+    verdict = d5.judge(folder / "cheats/warmup.cpp", ["MatMul 4x5 5x3"], samples=9, seed=1, against=["reference"])
+    row = verdict.records[0]
     assert (row.status, row.conditions["fault"]) == ("failed", "output not written")
+    assert not verdict.right and math.isnan(verdict.ratio)
+    assert verdict.reasons == [f"MatMul 4x5 5x3 forward: {row.reason}"]
+
+
+def test_a_verdict_has_the_ratio_to_the_first_framework():
+    folder = SOURCE.parents[2] / "tests/level0_ops/judge"
+    text = (folder / "controls/plain.cpp").read_text().replace('"../matmul.hpp"', f'"{folder / "matmul.hpp"}"')
+    verdict = d5.judge(text, "MatMul 30x{n} {n}x30 for n=31,32", samples=12, against=["reference"])
+    assert verdict.right and verdict.base == "reference"
+    low, high = verdict.interval
+    assert 0 < low <= verdict.ratio <= high
+    ratios = [row.samples for row in verdict.records if row.metric == "time_ratio"]
+    assert verdict.ratio == pytest.approx(np.median(np.sqrt(np.prod(ratios, axis=0))))
+
+
+def test_judgements_at_once_give_the_verdicts_that_they_give_alone():
+    folder = SOURCE.parents[2] / "tests/level0_ops/judge"
+    names = ["controls/plain", "cheats/warmup", "controls/other_order", "cheats/half_precision"]
+    before = d5.threads()
+    d5.set_threads(1)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        verdicts = list(pool.map(lambda name: d5.judge(folder / f"{name}.cpp", "MatMul 6x17 17x9", samples=9), names))
+    d5.set_threads(before)
+    assert [verdict.right for verdict in verdicts] == [True, False, True, False]
 
 
 def test_the_reference_is_checked_where_no_framework_is_named():

@@ -17,7 +17,7 @@ PRODUCT = str(SOURCE / "tests/level0_ops/judge/controls/gradient.cpp")
 CALLS = {
     "op judge": (
         ("op", "judge", PRODUCT, "--for", "MatMul 4x5 5x3", "--samples", 6, "--seed", 4),
-        lambda: module.judge_source(PRODUCT, "MatMul 4x5 5x3", samples=6, seed=4),
+        lambda: module.judge(PRODUCT, "MatMul 4x5 5x3", samples=6, seed=4).records,
     ),
     "op check": (
         ("op", "check", "Conv 1x2x5x5 3x2x3x3 pads=1x1x1x1", "--seed", 4),
