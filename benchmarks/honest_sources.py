@@ -255,7 +255,7 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def drawn(count: int, seed: int) -> list[tuple[str, str]]:
-    """Of all pairs first those with the least drawn operator and style."""
+    """Pairs, first those whose operator and style were drawn least."""
     draw = random.Random(seed)
     left, chosen, seen = pairs(), [], collections.Counter()
     draw.shuffle(left)

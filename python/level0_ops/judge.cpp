@@ -97,6 +97,9 @@ void bind_judge(py::module_& m) {
       "judge and one for each thread. The condition 'fault' of a failed record names what the "
       "source did.");
   tell_keywords(m, "judge", options_of<JudgeOptions>());
+  m.def("judge_board", &judge_board, py::arg("records"),
+        "Judged sources, the fastest right one first: `d5 report --board`. `records` are those of "
+        "several verdicts, or of files.");
 }
 
 }  // namespace d5::python

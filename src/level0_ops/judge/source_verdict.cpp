@@ -160,7 +160,8 @@ TextTable judge_board(const std::vector<Measurement>& records) {
                    "reason"});
   for (const SourceVerdict& one : verdicts) {
     table.add({one.source, std::string(one.word()),
-               fmt::format("{} of {}", one.right_cases, one.cases), number(one.ratio),
+               fmt::format("{} of {}", one.right_cases, one.cases),
+               number(one.ratio) + (std::isnan(one.ratio) || one.reasons.empty() ? "" : "*"),
                text_of_mean(one.interval), one.base, number(one.times_floor),
                one.reasons.empty() ? "" : one.reasons.front()});
   }

@@ -53,7 +53,7 @@ int error_of_connecting() {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(1);  // where nobody listens
+  address.sin_port = htons(1);  // nobody listens there
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   return error_of(::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address));
 }
@@ -114,7 +114,7 @@ TEST_CASE("the filter holds for threads that were there before") {
   CHECK(error == ENOSYS);
 }
 
-TEST_CASE("a control group limits tasks, or says that there is none") {
+TEST_CASE("a control group limits tasks, or says why not") {
   const TemporaryFolder folder;
   write_file(folder / "groups", "1:name=systemd:/\nno group\n0::/absent\n");
   const detail::LimitedGroup absent(::getpid(), {.bytes = 1 << 30, .tasks = 99}, folder / "groups",

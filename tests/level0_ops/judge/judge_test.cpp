@@ -147,7 +147,7 @@ const d5_operator_table* d5_custom_operators() {
         judge_source(text, expand_case("CumSum 1500 int64:scalar{0}"), {.samples = 5}).front(),
         "answers");
   };
-  CHECK(verdict_on("0") == "right");
+  CHECK(verdict_on("0.0") == "right");
   CHECK(verdict_on("0.1") == "wrong");
 }
 

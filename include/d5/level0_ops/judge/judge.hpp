@@ -23,11 +23,11 @@ struct JudgeOptions {
   double compile_seconds = 60;
   std::int64_t memory = std::int64_t(4) << 30;  ///< bytes, beside the tensors; also of the compiler
   std::vector<std::string> against = {};        ///< frameworks timed on the same inputs
-  std::vector<std::string> forbid = {};    ///< parts of names of libraries, or their symbols
-  std::optional<std::uint64_t> seed = {};  ///< nothing: drawn by the system
-  Interrupt interrupt = {};                ///< polled before each call
-  std::function<void()> on_sample = {};    ///< called after each call of the source
-  std::string command_options = {};        ///< end of the records' command
+  std::vector<std::string> forbid = {};         ///< parts of names of libraries, or their symbols
+  std::optional<std::uint64_t> seed = {};       ///< nothing: drawn by the system
+  Interrupt interrupt = {};                     ///< polled before each call
+  std::function<void()> on_sample = {};         ///< called after each call of the source
+  std::string command_options = {};             ///< end of the records' command
 
   /// Declares the options, except the seed and those that follow it.
   void declare(OptionList& options);

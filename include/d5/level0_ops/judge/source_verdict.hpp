@@ -52,7 +52,8 @@ struct SourceVerdict {
 ///     tiled.cpp   right    3 of 3       0.412  [0.405, 0.420]  reference         2.31
 ///     lazy.cpp    wrong    0 of 3           –  –               reference            –  MatMul ...
 ///
-/// A source that was judged on other cases than the first has that as a reason.
+/// A source that was judged on other cases than the first has that as a reason. A star marks a
+/// doubted number.
 /// Throws: ValueError without a record of `judge_source`.
 [[nodiscard]] TextTable judge_board(const std::vector<Measurement>& records);
 

@@ -11,8 +11,8 @@ namespace d5::judged {
 [[nodiscard]] int confine(int most_threads);
 
 /// Denies this process all files that it has not opened yet, connections, and signals to others, by
-/// the kernel itself: a second wall behind `confine`. It holds for the calling thread and those that
-/// it starts. Returns Landlock's version; 0 if the kernel has none.
+/// the kernel itself: a second wall behind `confine`. It holds for the calling thread and those
+/// that it starts. Returns Landlock's version; 0 if the kernel has none.
 ///
 /// Source: Linux, Documentation/userspace-api/landlock.rst.
 [[nodiscard]] int seal_files();
