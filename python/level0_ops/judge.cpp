@@ -44,7 +44,7 @@ RecordedVerdict judge(const std::string& source,
   return result;
 }
 
-std::string text_of(const SourceVerdict& verdict) {
+std::string verdict_text(const SourceVerdict& verdict) {
   std::string text = fmt::format("<d5.Verdict {}: {}, {} of {} cases", printable(verdict.source),
                                  verdict.word(), verdict.right_cases, verdict.cases);
   if (!verdict.base.empty() && verdict.right()) {
@@ -83,7 +83,7 @@ void bind_judge(py::module_& m) {
       .def_property_readonly(
           "records", [](const RecordedVerdict& one) { return Measurements(one.records); },
           "All records, as `d5 op judge --out` writes them.")
-      .def("__repr__", [](const RecordedVerdict& one) { return text_of(one.verdict); });
+      .def("__repr__", [](const RecordedVerdict& one) { return verdict_text(one.verdict); });
   m.def(
       "judge",
       [](const Path& source, const std::variant<std::string, std::vector<std::string>>& cases,
