@@ -92,16 +92,16 @@ class FusedKernel final : public TorchKernel {
 /// Registers the kernel under `name`; `K` is registered for the operator without activation.
 template <std::derived_from<TorchKernel> K>
 void add_fused(OperatorRegistry& registry, const char* name) {
-  registry.add_kernel(
-      name, {.domain = "com.microsoft"},
-      [](PlanContext& context) -> std::unique_ptr<Kernel> {
-        try {
-          return std::make_unique<FusedKernel<K>>(context);
-        } catch (...) {
-          rethrow(context.who());
-        }
-      },
-      FusedKernel<K>::check);
+  const auto plan = [](PlanContext& context) -> std::unique_ptr<Kernel> {
+    try {
+      return std::make_unique<FusedKernel<K>>(context);
+    } catch (...) {
+      rethrow(context.who());
+    }
+  };
+  for (const DeviceKind device : kernel_devices()) {
+    registry.add_kernel(name, {.domain = "com.microsoft"}, plan, FusedKernel<K>::check, device);
+  }
 }
 
 }  // namespace d5::torch

@@ -112,7 +112,8 @@ ResultMemory::~ResultMemory() {
 void ResultMemory::offer(const at::Tensor& target, ResultTurn* turn) {
   if (count_ == kMost) throw std::logic_error("ResultMemory: too many targets");
   targets_[count_] = target;
-  offered_bytes_[count_] = target.defined() ? target.nbytes() : 0;
+  // The allocator is the host's.
+  offered_bytes_[count_] = target.defined() && target.is_cpu() ? target.nbytes() : 0;
   turns_[count_] = turn;
   passes_[count_] = turn ? turn->passed_over() : 0;
   ++count_;

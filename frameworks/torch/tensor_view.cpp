@@ -6,6 +6,7 @@
 #include <string>
 
 #include "d5/core/errors/error.hpp"
+#include "torch_device.hpp"
 
 namespace d5::torch {
 
@@ -86,8 +87,11 @@ void expect_holds(const Shape& shape) {
 
 at::Tensor wrap(const Tensor& tensor) {
   expect_holds(tensor.shape());
-  return at::from_blob(const_cast<void*>(tensor.raw()), sizes_of(tensor.shape()),
-                       at::TensorOptions().dtype(scalar_type(tensor.dtype())));
+  const c10::Device device = torch_device(tensor.device());
+  return at::for_blob(const_cast<void*>(tensor.raw()), sizes_of(tensor.shape()))
+      .options(at::TensorOptions(device).dtype(scalar_type(tensor.dtype())))
+      .target_device(device)  // else torch asks a driver where the memory lies
+      .make_tensor();
 }
 
 Tensor share(const at::Tensor& tensor) {
@@ -97,8 +101,9 @@ Tensor share(const at::Tensor& tensor) {
   } catch (const c10::Error& error) {
     throw MemoryError(std::string("torch says: ") + error.what_without_backtrace());
   }
-  const TensorDesc desc{dtype_of_scalar(owner->scalar_type()),
-                        Shape(std::span<const std::int64_t>(owner->sizes().data(), owner->dim()))};
+  TensorDesc desc{dtype_of_scalar(owner->scalar_type()),
+                  Shape(std::span<const std::int64_t>(owner->sizes().data(), owner->dim()))};
+  desc.device = device_of(owner->device());
   return Tensor::borrow(desc, owner->data_ptr(), owner);
 }
 

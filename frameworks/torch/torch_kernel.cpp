@@ -102,6 +102,7 @@ void rethrow(const std::string& who) {
 
 TorchKernel::TorchKernel(const PlanContext& context)
     : node_(context.node()),
+      device_(torch_device(context.device())),
       inputs_(context.input_count()),
       outputs_(context.output_count()),
       saved_(kMostSaved),
@@ -128,6 +129,7 @@ void TorchKernel::forward(OpContext& context) {
   // InferenceMode has the same effect, but entering and leaving it takes longer than a small
   // function.
   const at::AutoDispatchBelowADInplaceOrView without_autograd;
+  const OnStream on(context.stream());
   try {
     run(context);
   } catch (...) {
@@ -138,6 +140,7 @@ void TorchKernel::forward(OpContext& context) {
 void TorchKernel::backward(GradContext& context) {
   CallSpans::follow_trace();
   const c10::InferenceMode without_autograd;
+  const OnStream on(context.stream());
   try {
     differentiate(context);
   } catch (...) {

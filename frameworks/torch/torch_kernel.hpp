@@ -16,6 +16,7 @@
 #include "d5/level0_ops/operator/operator_registry.hpp"
 #include "result_memory.hpp"
 #include "tensor_view.hpp"
+#include "torch_device.hpp"
 
 namespace d5::torch {
 
@@ -53,6 +54,12 @@ class TorchKernel : public Kernel {
   virtual void differentiate(GradContext& context);
 
   [[nodiscard]] const onnx::Node& node() const { return node_; }
+  /// The device on which the node computes. Planning prepares constants on the host and moves them
+  /// there, so that they are complete whatever stream reads them.
+  [[nodiscard]] c10::Device device() const { return device_; }
+  [[nodiscard]] at::TensorOptions of_type(at::ScalarType type) const {
+    return at::TensorOptions(device_).dtype(type);
+  }
   [[nodiscard]] Inputs arguments(const OpContext& context);
   // d5's tensors as torch's, wrapped on the first run.
   template <class Context>
@@ -80,6 +87,7 @@ class TorchKernel : public Kernel {
 
   static constexpr std::size_t kMostSaved = 2;
   const onnx::Node& node_;
+  c10::Device device_;
   // Never resized, as references into them are handed out.
   std::vector<TensorView> inputs_, outputs_, saved_, grad_outputs_, grad_inputs_;
   std::vector<bool> planned_;  ///< outputs whose memory is there before the run
@@ -128,18 +136,25 @@ inline constexpr KernelTraits kBackwardReadsNothing{.backward_reads_inputs = {},
 /// The same for windows, which torch does not apply to empty tensors.
 [[nodiscard]] Support computes_some(const PlanContext& context);
 
+/// Registers a kernel for all of `kernel_devices`.
+template <class View>
+void add_plan(OperatorRegistry& registry, const OperatorRegistry::Plan& plan,
+              Support (*check)(const PlanContext&)) {
+  for (const DeviceKind device : kernel_devices()) {
+    registry.add_kernel<View>(plan, check, device);
+  }
+}
 /// Registers `K`, made from a PlanContext and `arguments`, for nodes that `check` accepts.
 template <std::derived_from<TorchKernel> K, class View, class... Arguments>
 void add(OperatorRegistry& registry, Support (*check)(const PlanContext&), Arguments... arguments) {
-  registry.add_kernel<View>(
-      [arguments...](PlanContext& context) {
-        try {
-          return std::make_unique<K>(context, arguments...);
-        } catch (...) {
-          rethrow(context.who());
-        }
-      },
-      check);
+  const auto plan = [arguments...](PlanContext& context) {
+    try {
+      return std::make_unique<K>(context, arguments...);
+    } catch (...) {
+      rethrow(context.who());
+    }
+  };
+  add_plan<View>(registry, plan, check);
 }
 
 }  // namespace d5::torch

@@ -137,8 +137,8 @@ class Attention final : public TorchKernel {
                                        std::int64_t keys) const {
     const auto lengths = given(inputs, AttentionIn::nonpad_kv_seqlen);
     if (!lengths && !rules_.left && !rules_.right) return std::nullopt;
-    const at::Tensor key = at::arange(keys, at::kLong);
-    const at::Tensor query = at::arange(queries, at::kLong).unsqueeze(1);
+    const at::Tensor key = at::arange(keys, of_type(at::kLong));
+    const at::Tensor query = at::arange(queries, of_type(at::kLong)).unsqueeze(1);
     at::Tensor position, visible;
     if (lengths) {
       if (((*lengths < 0) | (*lengths > keys)).any().template item<bool>()) {

@@ -41,7 +41,7 @@ at::Tensor shape_of(const PlanContext& context) {
 class Known final : public TorchKernel {
  public:
   Known(const PlanContext& context, at::Tensor (*value)(const PlanContext&))
-      : TorchKernel(context), value_(value(context)) {}
+      : TorchKernel(context), value_(value(context).to(device())) {}
 
   void call(Inputs, Results results, const Random&) const override { results[0] = value_.clone(); }
   bool reads_values() const override { return false; }
@@ -77,7 +77,7 @@ class ConstantOfShape final : public TorchKernel {
   }
 
   void call(Inputs, Results results, const Random&) const override {
-    results[0] = at::full(sizes_, value_, type_);
+    results[0] = at::full(sizes_, value_, of_type(type_));
   }
 
  protected:

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/ones_like.h>
@@ -99,7 +98,7 @@ class Dropout final : public TorchKernel {
 
   bool saves_;
   at::Tensor mask_;  // used if the output is unused
-  at::Generator generator_ = at::detail::createCPUGenerator();
+  at::Generator generator_ = make_generator(device());
 };
 
 Support drops_by_input(const PlanContext& context) {

@@ -104,7 +104,8 @@ class SliceRows {
   }
   /// One row number for each entry of the indices.
   [[nodiscard]] at::Tensor of(const at::Tensor& indices) const {
-    at::Tensor rows = at::arange(batch_, at::kLong).mul(slices_).unsqueeze(1);
+    at::Tensor rows =
+        at::arange(batch_, indices.options().dtype(at::kLong)).mul(slices_).unsqueeze(1);
     rows = rows.expand({batch_, entries_});
     const auto width = std::int64_t(sizes_.size());
     const at::Tensor entries = indices.reshape({batch_, entries_, width});
@@ -177,10 +178,10 @@ class TensorScatter final : public TorchKernel {
       results[0] = past;
       return;
     }
-    at::Tensor first =
-        given(inputs, View::In::write_indices).value_or(at::zeros({past.size(0)}, at::kLong));
+    at::Tensor first = given(inputs, View::In::write_indices)
+                           .value_or(at::zeros({past.size(0)}, of_type(at::kLong)));
     if (circular_) first = first.remainder(past.size(axis_));
-    at::Tensor places = first.unsqueeze(1) + at::arange(update.size(axis_), at::kLong);
+    at::Tensor places = first.unsqueeze(1) + at::arange(update.size(axis_), of_type(at::kLong));
     if (circular_) places = places.remainder(past.size(axis_));
     at::DimVector sizes(std::size_t(past.dim()), 1);
     sizes[0] = update.size(0);

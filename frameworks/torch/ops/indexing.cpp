@@ -68,7 +68,7 @@ class Slice final : public TorchKernel {
     } else {
       start = std::clamp<std::int64_t>(start, -1, size - 1);
       end = std::clamp<std::int64_t>(end, -1, start);
-      backward_.push_back({axis, at::arange(start, end, step, at::kLong)});
+      backward_.push_back({axis, at::arange(start, end, step, at::kLong).to(device())});
     }
   }
 
@@ -134,7 +134,8 @@ class Pad final : public TorchKernel {
         amounts_[place] = before;
         amounts_[place + 1] = after;
       } else {
-        copies_.push_back({axis, sources(view.mode(), x[std::size_t(axis)], before, after)});
+        copies_.push_back(
+            {axis, sources(view.mode(), x[std::size_t(axis)], before, after).to(device())});
       }
     }
   }

@@ -75,7 +75,7 @@ class ReverseSequence final : public TorchKernel {
       throw ValueError(onnx::describe(node()) + ": a sequence's length is outside [0, " +
                        std::to_string(x.size(time_)) + "]");
     }
-    const at::Tensor steps = at::arange(x.size(time_), at::kLong).unsqueeze(1 - time_);
+    const at::Tensor steps = at::arange(x.size(time_), of_type(at::kLong)).unsqueeze(1 - time_);
     at::DimVector sizes(std::size_t(x.dim()), 1);
     sizes[0] = x.size(0);
     sizes[1] = x.size(1);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random operators, which use torch's generator, seeded from d5's stream of the node.
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/multinomial.h>
@@ -45,7 +44,7 @@ class DrawingKernel : public TorchKernel {
  private:
   at::ScalarType type_;
   std::optional<float> seed_;
-  at::Generator generator_ = at::detail::createCPUGenerator();
+  at::Generator generator_ = make_generator(device());
 };
 
 /// RandomNormal, RandomUniform and their variants with the shape of another tensor.
@@ -59,7 +58,7 @@ class RandomTensor final : public DrawingKernel {
  protected:
   at::Tensor draw(Inputs, const Random& random) const override {
     const View view(node());
-    at::Tensor y = at::empty(sizes_, type());
+    at::Tensor y = at::empty(sizes_, of_type(type()));
     if constexpr (requires { view.mean(); }) return y.normal_(view.mean(), view.scale(), random);
     if constexpr (requires { view.low(); }) return y.uniform_(view.low(), view.high(), random);
   }

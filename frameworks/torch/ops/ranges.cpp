@@ -31,7 +31,7 @@ class Range final : public TorchKernel {
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor start = inputs[View::In::start].to(computed_).reshape({});
     const at::Tensor delta = inputs[View::In::delta].to(computed_).reshape({});
-    results[0] = (at::arange(size_, computed_) * delta + start).to(type_);
+    results[0] = (at::arange(size_, of_type(computed_)) * delta + start).to(type_);
   }
 
  private:
@@ -48,7 +48,7 @@ class EyeLike final : public TorchKernel {
         k_(std::clamp(nodes::EyeLike(node()).k(), -sizes_[0], sizes_[1])) {}
 
   void call(Inputs, Results results, const Random&) const override {
-    results[0] = at::zeros(sizes_, type_);
+    results[0] = at::zeros(sizes_, of_type(type_));
     results[0].diagonal(k_).fill_(1);
   }
   bool reads_values() const override { return false; }
@@ -71,7 +71,7 @@ class OneHot final : public TorchKernel {
     const Shape& y = context.output(0).shape;
     Sizes sizes(y.rank(), 1);
     sizes[std::size_t(axis_)] = depth_ = y[std::size_t(axis_)];
-    classes_ = at::arange(depth_, at::kDouble).reshape(sizes);
+    classes_ = at::arange(depth_, at::kDouble).reshape(sizes).to(device());
   }
 
   /// In double every class that fits into memory is exact, and an invalid class stays invalid.

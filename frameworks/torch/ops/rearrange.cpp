@@ -166,8 +166,7 @@ class Trilu final : public TorchKernel {
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor& x = inputs[0];
     const bool given = inputs.size() > View::In::k && inputs[View::In::k].defined();
-    const std::int64_t k =
-        given ? inside(x, *inputs[View::In::k].const_data_ptr<std::int64_t>()) : 0;
+    const std::int64_t k = given ? inside(x, inputs[View::In::k].item<std::int64_t>()) : 0;
     results[0] = upper_ ? at::triu(x, k) : at::tril(x, k);
   }
   KernelTraits traits() const override {
@@ -186,10 +185,10 @@ class Trilu final : public TorchKernel {
     return std::clamp(k, -x.size(-2), x.size(-1));
   }
   template <class Context>
-  void cut(const Context& context, const at::Tensor& x, at::Tensor& y) const {
+  void cut(const Context& context, const at::Tensor& x, at::Tensor& y) {
     const bool given = context.has_input(View::In::k);
     const std::int64_t k =
-        given ? inside(x, *context.input(View::In::k).template data<std::int64_t>()) : 0;
+        given ? inside(x, in(context, View::In::k).template item<std::int64_t>()) : 0;
     if (upper_) {
       at::triu_out(y, x, k);
     } else {

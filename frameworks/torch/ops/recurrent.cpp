@@ -142,16 +142,15 @@ bool has_layer(const PlanContext& context, Kind kind) {
 
 template <class View>
 void add_recurrent(OperatorRegistry& registry, Kind kind) {
-  registry.add_kernel<View>(
-      [kind](PlanContext& context) -> std::unique_ptr<Kernel> {
-        try {
-          if (has_layer(context, kind)) return std::make_unique<Recurrent>(context, kind);
-          return std::make_unique<SteppedRecurrent>(context, kind);
-        } catch (...) {
-          rethrow(context.who());
-        }
-      },
-      computes_some);
+  const auto plan = [kind](PlanContext& context) -> std::unique_ptr<Kernel> {
+    try {
+      if (has_layer(context, kind)) return std::make_unique<Recurrent>(context, kind);
+      return std::make_unique<SteppedRecurrent>(context, kind);
+    } catch (...) {
+      rethrow(context.who());
+    }
+  };
+  add_plan<View>(registry, plan, computes_some);
 }
 
 }  // namespace

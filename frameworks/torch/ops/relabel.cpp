@@ -11,8 +11,14 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-void copy_bytes(const Tensor& from, Tensor& to) {
-  if (from.raw() != to.raw() && from.bytes() > 0) std::memcpy(to.raw(), from.raw(), from.bytes());
+/// Copies the elements, unless they lie in place already.
+void copy_elements(const Tensor& from, Tensor& to) {
+  if (from.raw() == to.raw() || from.bytes() == 0) return;
+  if (from.device() == Device{}) {
+    std::memcpy(to.raw(), from.raw(), from.bytes());
+  } else {
+    wrap(to).copy_(wrap(from).view(sizes_of(to.shape())));
+  }
 }
 
 class Relabel final : public TorchKernel {
@@ -28,9 +34,9 @@ class Relabel final : public TorchKernel {
   }
 
  protected:
-  void run(OpContext& context) override { copy_bytes(context.input(0), context.output(0)); }
+  void run(OpContext& context) override { copy_elements(context.input(0), context.output(0)); }
   void differentiate(GradContext& context) override {
-    copy_bytes(context.grad_output(0), context.grad_input(0));
+    copy_elements(context.grad_output(0), context.grad_input(0));
   }
 
  private:

@@ -130,6 +130,10 @@ struct Taps {
     places = i.clamp(0, last).to(at::kLong);
   }
 
+  void move_to(c10::Device device) {
+    places = places.to(device);
+    if (weights.defined()) weights = weights.to(device);
+  }
   /// Resizes dimension `dim` of x.
   [[nodiscard]] at::Tensor of(const at::Tensor& x, std::int64_t dim) const {
     if (!weights.defined()) return at::index_select(x, dim, places[0]);
@@ -241,6 +245,7 @@ class Resize final : public TorchKernel {
     upsampling_ = upsampling_for(rule, axes, steps_, context);
     const at::ScalarType type = scalar_type(context.dtype(0));
     direct_ = upsampling_ && type == at::toOpMathType(type);
+    for (Taps& step : steps_) step.move_to(device());
   }
 
   void call(Inputs inputs, Results results, const Random&) const override {

@@ -83,7 +83,7 @@ class Unique final : public TorchKernel {
                                            : at::_unique2(values, true, true, true);
     inverse = inverse.reshape({-1});
     const std::int64_t size = inverse.size(0);
-    const at::Tensor places = at::arange(size, at::kLong);
+    const at::Tensor places = at::arange(size, of_type(at::kLong));
     at::Tensor first = at::full_like(counts, size).scatter_reduce(0, inverse, places, "amin");
     if (!sorted_) {
       const at::Tensor order = first.argsort();

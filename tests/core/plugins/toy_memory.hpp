@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "d5/core/errors/error.hpp"
@@ -27,13 +27,13 @@ class Memory {
   std::shared_ptr<void> allocate(std::size_t bytes) {
     const int file = memfd_create("toy", 0);
     if (file < 0 || ftruncate(file, off_t(bytes)) != 0) {
-      throw MemoryError(fmt::format("toy: {} bytes are not to be had", bytes));
+      throw MemoryError("toy: " + std::to_string(bytes) + " bytes are not to be had");
     }
     void* seen = mmap(nullptr, bytes, PROT_NONE, MAP_SHARED, file, 0);
     void* real = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     if (seen == MAP_FAILED || real == MAP_FAILED) {
-      throw MemoryError(fmt::format("toy: {} bytes cannot be mapped", bytes));
+      throw MemoryError("toy: " + std::to_string(bytes) + " bytes cannot be mapped");
     }
     const std::lock_guard lock(mutex_);
     blocks_[static_cast<std::byte*>(seen)] = {static_cast<std::byte*>(real), bytes};
@@ -96,6 +96,7 @@ class LateStream final : public Stream {
 
   Device device() const override { return device_; }
   void synchronise() override { wait_for(queued()); }
+  void* native() override { return this; }
   std::shared_ptr<Moment> record() override;
   void wait(const std::shared_ptr<Moment>& moment) override {
     push([moment] { moment->wait(); });
@@ -157,7 +158,7 @@ inline std::shared_ptr<Moment> LateStream::record() {
 }
 
 /// toy:0 works; the copies of toy:1 fail; toy:2 is absent.
-class ToyMemory final : public DeviceMemory {
+class ToyMemory : public DeviceMemory {
  public:
   [[nodiscard]] Memory& memory() { return memory_; }
 

@@ -54,7 +54,8 @@ class TokensAnalysis final : public Analysis {
         }
       }
       row.push_back(detail::value_text(cell.of_repetitions("output_rate"), "token/s"));
-      row.push_back(detail::value_text(cell.pooled("attainment", {.of = Statistic::Of::share}), "1"));
+      row.push_back(
+          detail::value_text(cell.pooled("attainment", {.of = Statistic::Of::share}), "1"));
       row.push_back(detail::value_text(cell.of_repetitions("goodput"), "query/s"));
       row.emplace_back(name_of(cell.status()));
       result.table.add(std::move(row));
