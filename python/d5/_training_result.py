@@ -66,12 +66,10 @@ def _of_mapping(who: str, values: Mapping[str, Any], above: str) -> Iterator[str
         if isinstance(value, Mapping):
             yield from _of_mapping(who, value, f"{whole}.")
         elif _is_word(value):
-            yield f"{whole}={_word(value)}"
-        elif isinstance(value, (list, tuple)) and value and all(_is_word(one) for one in map(_plain, value)):
-            yield f"{whole}={','.join(_word(_plain(one)) for one in value)}"
+            yield f"{whole}={str(value).lower() if isinstance(value, bool) else value}"
         else:
             raise TypeError(
-                f"{who}: the override of '{whole}' is {shown(value)}; expected a text, a number, a flag, a list of them or a mapping"
+                f"{who}: the override of '{whole}' is {shown(value)}; expected a text, a number, a flag or a mapping"
             )
 
 
@@ -83,6 +81,3 @@ def _plain(value: Any) -> Any:
 def _is_word(value: object) -> bool:
     return isinstance(value, (int, float, str)) or hasattr(value, "__fspath__")
 
-
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
