@@ -3,6 +3,7 @@
 
 #include "d5/evaluation/accuracy/accuracy_measure.hpp"
 #include "d5/evaluation/analysis/analysis.hpp"
+#include "d5/evaluation/generation/chat_template.hpp"
 #include "d5/evaluation/load/scenario.hpp"
 #include "d5/evaluation/pipeline/answer_step.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
@@ -14,6 +15,7 @@ void list_evaluation(std::vector<ListedKind>& kinds) {
   kinds.push_back(kind_of("answer-steps", answer_steps));
   kinds.push_back(kind_of("accuracies", accuracy_measures));
   kinds.push_back(kind_of("scenarios", scenarios));
+  kinds.push_back(kind_of("chat-templates", chat_templates));
   kinds.push_back(kind_of("analyses", analyses));
 }
 

@@ -83,7 +83,7 @@ std::string run_case(const std::string& bytes) {
   detail::BpeFile file =
       detail::read_bpe_file(bytes.substr(0, end), "tokenizer 'fuzz'", detail::PatternChoice::file);
   const bool comes_back = is_lossless(file);
-  const detail::BpeTokenizer tokenizer(std::move(file), detail::SpecialText::token);
+  const detail::BpeTokenizer tokenizer(std::move(file), SpecialText::token);
   const std::string text = bytes.substr(std::min(end + 1, bytes.size()));
   const std::string decoded = tokenizer.decode(tokenizer.encode(text));
   return comes_back && decoded != text ? "the text does not come back" : "";

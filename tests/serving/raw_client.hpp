@@ -51,6 +51,11 @@ class RawClient {
     return std::exchange(read_, {});
   }
   std::string read_all() { return read_until(""); }
+  /// Whether anything comes within that time.
+  bool has_answer(int milliseconds) {
+    pollfd watched{socket_, POLLIN, 0};
+    return ::poll(&watched, 1, milliseconds) == 1;
+  }
 
  private:
   int socket_;

@@ -13,6 +13,7 @@
 #include "apps/program.hpp"
 #include "apps/say.hpp"
 #include "apps/serving/freed_memory.hpp"
+#include "apps/serving/generator_options.hpp"
 #include "apps/serving/inference_options.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/numbers/byte_count.hpp"
@@ -27,6 +28,8 @@ constexpr const char* kServeExamples =
   d5 serve --database results.db --bind 127.0.0.1:9000
   d5 serve --model lenet,mine.onnx --framework torch --largest-batch 8 --inference-grpc 8501
                                                also serve models (Open Inference Protocol)
+  d5 serve --generator smollm2 --framework onnxruntime:session --slots 4
+                                               also generate text (OpenAI's interface)
   d5 serve --models kept/                      take models of others: 'd5 model add mine.yaml'
   d5 agent run --server localhost:8502         ... and a machine that runs its jobs
   d5 token add --role run ci                   access for others ...
@@ -41,6 +44,7 @@ struct ServeOptions : app::OutputOptions {
   std::string models, quota;
   std::vector<std::string> names;
   app::InferenceServing inference;
+  app::GeneratorServing generators;
 };
 
 struct Bound {
@@ -110,9 +114,11 @@ int run_serve(const ServeOptions& options) {
   if (!options.quota.empty()) how.most_model_bytes = byte_count(options.quota);
   const Interrupt interrupt = app::ctrl_c();
   const auto models = app::open_inference(options.inference);
+  const auto generators = app::open_generators(options.generators, options.inference.framework);
   const std::string database = how.database;
   Server server(std::move(how));
   server.context().set_inference(models);
+  server.context().set_generators(generators);
   server.begin();
   const auto link = link_for(options, server, database);
   const auto grpc = app::serve_over_grpc(options.inference, *models,
@@ -165,6 +171,7 @@ void register_serve(app::Program& program) {
       ->delimiter(',')
       ->option_text("NAME,...");
   app::add_inference_options(command, options->inference);
+  app::add_generator_options(command, options->generators);
   app::add_quiet_option(command, *options);
 }
 

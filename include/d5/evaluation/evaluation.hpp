@@ -14,6 +14,7 @@
 #include "d5/evaluation/database/evaluation_database.hpp"
 #include "d5/evaluation/database/evaluation_sink.hpp"
 #include "d5/evaluation/database/evaluation_title.hpp"
+#include "d5/evaluation/generation/chat_template.hpp"
 #include "d5/evaluation/generation/generator.hpp"
 #include "d5/evaluation/generation/gguf_model.hpp"
 #include "d5/evaluation/generation/network_generator.hpp"

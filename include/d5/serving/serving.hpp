@@ -10,6 +10,7 @@
 #include "d5/serving/client/own_manifest.hpp"
 #include "d5/serving/client/serving_client.hpp"
 #include "d5/serving/completions/openai_predictor.hpp"
+#include "d5/serving/generators/text_models.hpp"
 #include "d5/serving/http/http_message.hpp"
 #include "d5/serving/http/http_server.hpp"
 #include "d5/serving/inference/inference_client.hpp"

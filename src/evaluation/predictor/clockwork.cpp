@@ -62,16 +62,24 @@ std::string clockwork_text(const ClockworkPiece& piece) {
   return text;
 }
 
-void Clockwork::ask(std::int64_t id, std::int64_t now) {
-  waiting_.push_back(id);
+void Clockwork::ask(std::int64_t id, std::int64_t now, std::int64_t tokens) {
+  waiting_.push_back({.id = id, .tokens = tokens > 0 ? tokens : options_.tokens});
+  admit(now);
+}
+
+void Clockwork::drop(std::int64_t id, std::int64_t now) {
+  std::erase_if(waiting_, [&](const Waiting& one) { return one.id == id; });
+  std::erase_if(running_, [&](const Running& one) { return one.id == id; });
   admit(now);
 }
 
 void Clockwork::admit(std::int64_t now) {
   while (!waiting_.empty() &&
          (options_.slots == 0 || std::int64_t(running_.size()) < options_.slots)) {
+    ClockworkOptions options = options_;
+    options.tokens = waiting_.front().tokens;
     running_.push_back(
-        {.id = waiting_.front(), .begun = now, .answer = clockwork_answer(options_, number_++)});
+        {.id = waiting_.front().id, .begun = now, .answer = clockwork_answer(options, number_++)});
     waiting_.pop_front();
   }
 }

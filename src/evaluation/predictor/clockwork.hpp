@@ -56,7 +56,10 @@ class Clockwork {
  public:
   explicit Clockwork(const ClockworkOptions& options) : options_(options) {}
 
-  void ask(std::int64_t id, std::int64_t now);
+  /// `tokens`: length of this answer; 0: that of the options.
+  void ask(std::int64_t id, std::int64_t now, std::int64_t tokens = 0);
+  /// Forgets a request, at `now`; of one that is over nothing happens.
+  void drop(std::int64_t id, std::int64_t now);
   /// Time of the next event, in ns; nothing without an answer under way.
   [[nodiscard]] std::optional<std::int64_t> next() const;
   /// Calls `piece` and `end` for what happens up to `now`, in the order of time.
@@ -75,7 +78,10 @@ class Clockwork {
 
   ClockworkOptions options_;
   std::int64_t number_ = 0;
-  std::deque<std::int64_t> waiting_;  ///< ids
+  struct Waiting {
+    std::int64_t id, tokens;
+  };
+  std::deque<Waiting> waiting_;
   std::vector<Running> running_;
 };
 

@@ -9,10 +9,9 @@
 #include "evaluation/manifest/kept_manifests.hpp"
 
 namespace d5 {
-namespace {
 
-std::string fetched(const ManifestAsset& asset, const std::string& reference,
-                    const Interrupt& interrupt) {
+std::string find_asset(const ManifestAsset& asset, const std::string& reference,
+                       const Interrupt& interrupt) {
   const ArtefactStore store = detail::store_of(asset.sha256);
   if (asset.urls.empty() && !store.has(asset.sha256)) {
     throw NotFound(
@@ -26,8 +25,6 @@ std::string fetched(const ManifestAsset& asset, const std::string& reference,
                      interrupt);
 }
 
-}  // namespace
-
 ModelAssets find_assets(const FoundManifest<ModelManifest>& model, const Interrupt& interrupt) {
   ModelAssets assets;
   assets.model = model.manifest.name;
@@ -35,7 +32,7 @@ ModelAssets find_assets(const FoundManifest<ModelManifest>& model, const Interru
   assets.artefacts.push_back(
       {.name = model.manifest.name, .version = model.manifest.version, .sha256 = model.digest});
   for (const ManifestAsset& asset : model.manifest.assets) {
-    assets.files[asset.name] = fetched(asset, reference, interrupt);
+    assets.files[asset.name] = find_asset(asset, reference, interrupt);
     assets.artefacts.push_back({.name = asset.name, .version = {}, .sha256 = asset.sha256});
   }
   if (!model.manifest.has_network()) return assets;

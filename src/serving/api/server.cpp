@@ -14,6 +14,7 @@
 #include "d5/serving/api/route.hpp"
 #include "d5/serving/http/http_server.hpp"
 #include "serving/api/safe_place.hpp"
+#include "serving/generators/completion_fault.hpp"
 
 namespace d5::detail {
 namespace {
@@ -27,7 +28,8 @@ class Router final : public HttpHandler {
   [[nodiscard]] std::optional<HttpResponse> refuse(HttpRequest& head) override;
   [[nodiscard]] std::size_t most_body_bytes(const HttpRequest& head, std::size_t usual) override;
   [[nodiscard]] HttpResponse answer(const HttpRequest& request) override;
-  /// Below /v2 an error is the Open Inference Protocol's: {"error": "..."}, and none is a 422.
+  /// Below /v2 an error is the Open Inference Protocol's: {"error": "..."}; of completions it is
+  /// OpenAI's: {"error": {...}}. Neither has a 422.
   [[nodiscard]] HttpResponse error_form(const HttpRequest& head, HttpResponse problem) override;
 
  private:
@@ -210,6 +212,9 @@ HttpResponse Router::answer(const HttpRequest& request) {
 
 HttpResponse Router::error_form(const HttpRequest& head, HttpResponse problem) {
   using nlohmann::json;
+  if (head.path == "/v1/completions" || head.path == "/v1/chat/completions") {
+    return openai_error_of_problem(std::move(problem));
+  }
   if (head.path != "/v2" && !head.path.starts_with("/v2/")) return problem;
   const json told = json::parse(problem.body, nullptr, /*allow_exceptions=*/false);
   if (!told.is_object() || !told.contains("detail")) return problem;

@@ -95,6 +95,7 @@ class Exchange {
   std::optional<HttpResponse> refuse() {
     request_.peer = context_.peer;
     request_.stop = context_.stop;
+    request_.is_gone = [this] { return stream_.is_gone(); };
     const auto hosts = std::ranges::count_if(request_.headers.lines(), [](const auto& line) {
       return small_letters(line.first) == "host";
     });

@@ -19,7 +19,6 @@ namespace d5 {
 namespace {
 
 using detail::PatternChoice;
-using detail::SpecialText;
 using testing::Merges;
 using testing::toy_file;
 using testing::toy_token;

@@ -63,7 +63,7 @@ inline nlohmann::json toy_token(const std::string& text, int id, bool is_special
 }
 
 inline std::shared_ptr<const Tokenizer> toy_tokenizer(
-    const nlohmann::json& file, detail::SpecialText special = detail::SpecialText::token,
+    const nlohmann::json& file, SpecialText special = SpecialText::token,
     detail::PatternChoice pattern = detail::PatternChoice::file) {
   return std::make_shared<detail::BpeTokenizer>(
       detail::read_bpe_file(file.dump(), "tokenizer 'toy'", pattern), special);

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "d5/evaluation/generation/generator.hpp"
 #include "d5/evaluation/load/system_under_test.hpp"
 
 namespace d5 {
+namespace detail {
+class TextEngine;
+}
 
 /// A generator that scenarios query. A thread steps it, and admits waiting queries in order of
 /// arrival between steps, as slots become free; each token is a piece of its answer.
@@ -26,22 +30,17 @@ class ServedGenerator final : public SystemUnderTest {
   ServedGenerator(const ServedGenerator&) = delete;
   ServedGenerator& operator=(const ServedGenerator&) = delete;
 
-  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::int64_t samples() const override;
   void issue(std::span<const Query> queries) override;
 
  private:
-  struct Line;
-  void serve();
-  void admit(const Query& query);
-  void step();
-  void fail_all(std::string_view reason);
-
-  std::shared_ptr<Generator> generator_;
+  class Answer;
+  std::string name_;
   std::vector<std::vector<TokenId>> prompts_;
   GenerationLimits limits_;
   Sampling sampling_;
-  std::unique_ptr<Line> line_;
+  std::unique_ptr<detail::TextEngine> engine_;  ///< last: its thread uses the others
 };
 
 }  // namespace d5

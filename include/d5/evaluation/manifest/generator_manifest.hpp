@@ -27,6 +27,8 @@ struct GeneratorManifest : ManifestIdentity {
   std::string source = {};      ///< origin of the model, for people
   std::string format = "gguf";  ///< format of the first asset
   std::vector<ManifestAsset> assets;
+  /// Template of its chats, an entry of `chat_templates()`; none: the one that fits its tokenizer.
+  std::vector<EntryChoice> chat = {};
   std::vector<LossClaim> losses = {};
 
   void declare(ManifestFields& fields);

@@ -14,6 +14,10 @@ namespace d5 {
 [[nodiscard]] ModelAssets find_assets(const FoundManifest<ModelManifest>& model,
                                       const Interrupt& interrupt = {});
 
+/// Path of one file of `reference`, a manifest, in the same way.
+[[nodiscard]] std::string find_asset(const ManifestAsset& asset, const std::string& reference,
+                                     const Interrupt& interrupt = {});
+
 /// Throws: ValueError if the manifest and the network disagree about inputs, outputs, types or
 /// shapes, with both sides.
 void expect_agreement(const ModelManifest& manifest, const Network& network);

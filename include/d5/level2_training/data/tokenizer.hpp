@@ -22,6 +22,12 @@ struct SpecialToken {
   TokenId id = 0;
 };
 
+/// What becomes of a special token's text within a text.
+enum class SpecialText {
+  token,  ///< its id
+  text,   ///< ids of its letters: the text comes from someone who may not control the model
+};
+
 /// Tokens that a model expects around every text.
 struct TokenFrame {
   std::vector<TokenId> before = {}, after = {};
@@ -40,7 +46,8 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   /// Ids of the text alone, without the frame. Throws: ValueError above `kMostBytes`.
-  [[nodiscard]] std::vector<TokenId> encode(std::string_view text) const;
+  [[nodiscard]] std::vector<TokenId> encode(std::string_view text,
+                                            SpecialText special = SpecialText::token) const;
   /// Bytes of the tokens, one after the other, special ones too. They may end within a character,
   /// which `DecodedStream` holds back. Throws: ValueError for an id that is no token.
   [[nodiscard]] std::string decode(std::span<const TokenId> ids) const;
@@ -58,7 +65,8 @@ class Tokenizer {
   static constexpr std::size_t kMostBytes = std::size_t(1) << 28;
 
  protected:
-  virtual void append_ids(std::string_view text, std::vector<TokenId>& ids) const = 0;
+  virtual void append_ids(std::string_view text, SpecialText special,
+                          std::vector<TokenId>& ids) const = 0;
   /// Bytes by id; empty: no token has this id.
   [[nodiscard]] virtual const std::vector<std::string>& tokens() const = 0;
 };

@@ -12,6 +12,7 @@
 namespace d5 {
 
 class InferenceModels;  // d5/serving/inference/inference_models.hpp
+class TextModels;       // d5/serving/generators/text_models.hpp
 namespace detail {
 class KeptModels;
 }
@@ -42,6 +43,11 @@ class ServingContext {
   /// Call before the server begins.
   void set_inference(std::shared_ptr<InferenceModels> models) { inference_ = std::move(models); }
 
+  /// Language models that this server generates text with; null without any.
+  [[nodiscard]] const std::shared_ptr<TextModels>& generators() const { return generators_; }
+  /// Call before the server begins.
+  void set_generators(std::shared_ptr<TextModels> models) { generators_ = std::move(models); }
+
  private:
   std::string address_;
   std::mutex mutex_;
@@ -49,6 +55,7 @@ class ServingContext {
   std::unique_ptr<JobQueue> jobs_;
   std::unique_ptr<detail::KeptModels> kept_;
   std::shared_ptr<InferenceModels> inference_;
+  std::shared_ptr<TextModels> generators_;
 };
 
 }  // namespace d5

@@ -55,6 +55,8 @@ struct HttpRequest {
   std::string caller = {};  ///< name of the caller's token; empty: without one
   /// Ends long answers, because the server stops.
   std::stop_token stop = {};
+  /// Whether the caller disconnected; on the thread that answers alone. Empty: nobody knows.
+  std::function<bool()> is_gone = {};
 
   /// A value of `query`; empty if it is missing.
   [[nodiscard]] std::string asked(const std::string& name) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/manifest/generator_manifest.hpp"
 
+#include "d5/evaluation/generation/chat_template.hpp"
 #include "d5/evaluation/manifest/manifest.hpp"
 
 namespace d5 {
@@ -19,7 +20,10 @@ void GeneratorManifest::declare(ManifestFields& fields) {
   fields.add("source", source, "origin of the model, for people");
   fields.add("format", format, "file format of the model", {.words = {"gguf"}});
   fields.add("assets", assets, "files of the model; the first is the model", {.required = true});
+  fields.add("chat", chat, "template of its chats; the first that fits its tokenizer if left out",
+             chat_templates());
   fields.add("losses", losses, "claimed losses on texts, with their sources");
+  if (chat.size() > 1) fields.expect("chat: several templates are given, expected one");
 }
 
 namespace manifest_kind {

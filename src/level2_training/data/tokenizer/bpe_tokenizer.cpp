@@ -28,14 +28,19 @@ std::vector<AddedToken> sought(const BpeFile& file, SpecialText special, bool in
 
 }  // namespace
 
+BpeTokenizer::Sought::Sought(const BpeFile& file, SpecialText special)
+    : as_written(sought(file, special, false)), as_normalised(sought(file, special, true)) {}
+
 /// One call of `encode`, with its memory.
 class BpeTokenizer::Encoding {
  public:
-  Encoding(const BpeTokenizer& tokenizer, std::vector<TokenId>& ids)
-      : tokenizer_(tokenizer), ids_(ids) {}
+  Encoding(const BpeTokenizer& tokenizer, SpecialText special, std::vector<TokenId>& ids)
+      : tokenizer_(tokenizer),
+        sought_(special == SpecialText::text ? tokenizer.in_text_ : tokenizer.usual_),
+        ids_(ids) {}
 
   void add_text(std::string_view text) {
-    tokenizer_.as_written_.split(
+    sought_.as_written.split(
         text, [this](std::string_view part) { add_unnormalised(part); },
         [this](TokenId id) { ids_.push_back(id); });
   }
@@ -47,7 +52,7 @@ class BpeTokenizer::Encoding {
     add_normalised(normalised(text, forms));
   }
   void add_normalised(std::string_view text) {
-    tokenizer_.as_normalised_.split(
+    sought_.as_normalised.split(
         text,
         [this](std::string_view part) {
           tokenizer_.cutter_.cut(part, [this](std::string_view word) { add_word(word); });
@@ -61,14 +66,15 @@ class BpeTokenizer::Encoding {
   }
 
   const BpeTokenizer& tokenizer_;
+  const Sought& sought_;
   std::vector<TokenId>& ids_;
   WordMerger::Memory memory_;
 };
 
 BpeTokenizer::BpeTokenizer(BpeFile file, SpecialText special)
     : file_(std::move(file)),
-      as_written_(sought(file_, special, false)),
-      as_normalised_(sought(file_, special, true)),
+      usual_(file_, special),
+      in_text_(file_, SpecialText::text),
       cutter_(file_.cuts),
       merger_(file_.bytes, file_.merges) {
   static_cast<void>(character_classes());  // fails at opening, not at a text, without ICU
@@ -79,8 +85,9 @@ BpeTokenizer::BpeTokenizer(BpeFile file, SpecialText special)
   for (const TokenId id : file_.words) whole_words_.emplace(file_.tokens[std::size_t(id)], id);
 }
 
-void BpeTokenizer::append_ids(std::string_view text, std::vector<TokenId>& ids) const {
-  Encoding(*this, ids).add_text(text);
+void BpeTokenizer::append_ids(std::string_view text, SpecialText special,
+                              std::vector<TokenId>& ids) const {
+  Encoding(*this, special, ids).add_text(text);
 }
 
 }  // namespace d5::detail

@@ -13,16 +13,11 @@
 
 namespace d5::detail {
 
-/// What becomes of a special token's text within a text.
-enum class SpecialText {
-  token,  ///< its id
-  text,   ///< ids of its letters: the text comes from someone who may not control the model
-};
-
 /// Byte-level BPE: added tokens are found in the text, the rest is normalised, cut into words, and
 /// each word's bytes are merged.
 class BpeTokenizer final : public Tokenizer {
  public:
+  /// `special`: `SpecialText::text` takes every text as one by others.
   BpeTokenizer(BpeFile file, SpecialText special);
 
   [[nodiscard]] const std::vector<SpecialToken>& special_tokens() const override {
@@ -32,12 +27,18 @@ class BpeTokenizer final : public Tokenizer {
 
  private:
   class Encoding;
-  void append_ids(std::string_view text, std::vector<TokenId>& ids) const override;
+  /// Added tokens that are sought in a text.
+  struct Sought {
+    Sought(const BpeFile& file, SpecialText special);
+    AddedTokens as_written, as_normalised;
+  };
+  void append_ids(std::string_view text, SpecialText special,
+                  std::vector<TokenId>& ids) const override;
   [[nodiscard]] const std::vector<std::string>& tokens() const override { return file_.tokens; }
 
   const BpeFile file_;
   std::vector<SpecialToken> special_;
-  AddedTokens as_written_, as_normalised_;
+  Sought usual_, in_text_;  ///< in texts, and in texts by others
   WordCutter cutter_;
   WordMerger merger_;
   std::unordered_map<std::string_view, TokenId> whole_words_;

@@ -9,14 +9,14 @@
 
 namespace d5 {
 
-std::vector<TokenId> Tokenizer::encode(std::string_view text) const {
+std::vector<TokenId> Tokenizer::encode(std::string_view text, SpecialText special) const {
   if (text.size() > kMostBytes) {
     throw ValueError(
         fmt::format("tokenizer: the text has {} bytes, expected at most {}; encode it in parts",
                     text.size(), kMostBytes));
   }
   std::vector<TokenId> ids;
-  append_ids(text, ids);
+  append_ids(text, special, ids);
   return ids;
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "d5/evaluation/manifest/model_manifest.hpp"
 #include "d5/serving/api/route.hpp"
+#include "d5/serving/api/serving_context.hpp"
+#include "d5/serving/generators/text_models.hpp"
 #include "serving/api/catalogue.hpp"
 #include "serving/api/kept_answer.hpp"
 
@@ -28,15 +32,48 @@ AnswerJson model_json(const FoundManifest<ModelManifest>& found) {
   return json;
 }
 
+/// A generator, as OpenAI's interface lists it.
+AnswerJson generator_json(const std::string& name) {
+  return {{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", "d5"}};
+}
+
+std::vector<std::string> generators_of(const ServingContext& context) {
+  return context.generators() ? context.generators()->names() : std::vector<std::string>();
+}
+
+/// A page of the catalogue; `object` and `data` are there for clients of OpenAI's interface.
+HttpResponse list_models(const HttpRequest& request, ServingContext& context) {
+  HttpResponse answer = detail::list_answer(model_json)(request, context);
+  AnswerJson body = AnswerJson::parse(answer.body);
+  body["object"] = "list";
+  body["data"] = AnswerJson::array();
+  for (const std::string& name : generators_of(context)) {
+    body["data"].push_back(generator_json(name));
+  }
+  answer.body = body.dump();
+  return answer;
+}
+
+/// A model's manifest, or a generator that has none in the catalogue.
+HttpResponse find_model(const HttpRequest& request, ServingContext& context) {
+  try {
+    return detail::manifest_answer<ModelManifest>(request, context);
+  } catch (const NotFound&) {
+    const std::string& name = request.parameter("name");
+    const std::vector<std::string> names = generators_of(context);
+    if (std::ranges::find(names, name) == names.end()) throw;
+    return detail::json_answer(generator_json(name));
+  }
+}
+
 }  // namespace
 
 void register_models(Registry<RouteEntry>& registry) {
   registry.add("GET /v1/models", {.summary = "models that can be evaluated",
                                   .role = ServingRole::view,
-                                  .answer = detail::list_answer(model_json)});
-  registry.add("GET /v1/models/{name}", {.summary = "a model's manifest",
-                                         .role = ServingRole::view,
-                                         .answer = detail::manifest_answer<ModelManifest>});
+                                  .answer = list_models});
+  registry.add("GET /v1/models/{name}",
+               {.summary = "a model's manifest", .role = ServingRole::view, .answer = find_model});
   registry.add("POST /v1/models",
                {.summary = "keep a model's manifest, once its files are here",
                 .role = ServingRole::admin,

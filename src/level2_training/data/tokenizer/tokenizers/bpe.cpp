@@ -16,7 +16,7 @@ namespace {
 struct BpeOptions {
   std::string file;
   detail::PatternChoice pattern = detail::PatternChoice::file;
-  detail::SpecialText special = detail::SpecialText::token;
+  SpecialText special = SpecialText::token;
 
   void declare(OptionList& options) {
     options.add("file", file, "tokenizer.json, as Hugging Face's tokenizers write it",

@@ -60,13 +60,13 @@ class BytesTokenizer final : public Tokenizer {
     return tokens;
   }
 
-  void append_ids(std::string_view text, std::vector<TokenId>& ids) const override {
-    added_.split(
-        text,
-        [&](std::string_view part) {
-          for (const char byte : part) ids.push_back(static_cast<unsigned char>(byte));
-        },
-        [&](TokenId id) { ids.push_back(id); });
+  void append_ids(std::string_view text, SpecialText special,
+                  std::vector<TokenId>& ids) const override {
+    const auto add_bytes = [&](std::string_view part) {
+      for (const char byte : part) ids.push_back(static_cast<unsigned char>(byte));
+    };
+    if (special == SpecialText::text) return add_bytes(text);
+    added_.split(text, add_bytes, [&](TokenId id) { ids.push_back(id); });
   }
   [[nodiscard]] const std::vector<std::string>& tokens() const override { return tokens_; }
 
