@@ -33,17 +33,16 @@ RowDicts steps_of_peak(const Peak& peak) {
   return rows_of(peak.steps, [](Values& row, const PeakStep& step) {
     row["rate"] = step.rate;
     row["queries"] = step.queries;
-    row["latency"] = step.latency.value;
-    row["interval"] = std::pair(step.latency.interval.low, step.latency.interval.high);
+    const Estimate number = estimate(step.numbers.front());
+    row["latency"] = number.value;
+    row["interval"] = std::pair(number.interval.low, number.interval.high);
     row["verdict"] = word_of_verdict(step.verdict);
     row["reason"] = step.reason;
   });
 }
 
 PeakOptions search_for(PeakOptions search, const std::string& objective) {
-  const LatencyObjective latency = objective_of_words(objective);
-  search.run.percentile = latency.percentile;
-  search.run.latency_seconds = latency.seconds;
+  search.objectives = objectives_of_words(objective);
   return search;
 }
 
@@ -98,7 +97,7 @@ void bind_find_peak(py::module_& m) {
       .def_readonly("missed", &Peak::missed, "Lowest rate above it that missed.")
       .def_readonly("cut", &Peak::cut, "Why the search ended early; empty if it did not.")
       .def("steps", &steps_of_peak,
-           "A dict per run, in order: rate, queries, latency (s) of the percentile with its "
+           "A dict per run, in order: rate, queries, latency (s) of the first objective with its "
            "interval, verdict (holds, misses, undecided), reason.")
       .def("__repr__",
            [](const Peak& peak) { return fmt::format("<d5.Peak: {:.4g} queries/s>", peak.rate); });

@@ -136,8 +136,10 @@ CASES = [
          "--batch": 2, "--queries": 6, "--seconds": 0.01, "--longest-wait": 0.002, "--first-rate": 90, "--highest-rate": 200,
          "--lowest-rate": 20, "--tolerance": 0.5, "--longer": 0, "--dataset": "colours.yaml", "--split": "half"},
          left_out={"--trace-level": "no run is traced", "--repetitions": "a search is one", "--instances": "as --stage-threads",
-                   "--ttft-limit": "a search has --slo", "--tpot-limit": "a search has --slo", "--latency-limit": "a search has --slo",
+                   "--ttft-limit": "is of tokens", "--tpot-limit": "is of tokens", "--latency-limit": "another case's",
                    "--task": "a line names one model"}),
+    Case("eval find-peak", ("toy.yaml",), {"--slo": "attainment>=0.5,p50<=9s", "--framework": "reference", "--queries": 6,
+         "--latency-limit": 3, "--first-rate": 90, "--highest-rate": 90, "--longer": 0}, draws=False),
 ]
 # Cases whose line is run again: a few, because each takes as long again.
 AGAIN = random.Random(SEED).sample(range(len(CASES)), 8)

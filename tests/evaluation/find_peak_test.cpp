@@ -38,10 +38,9 @@ TEST_CASE("the peak of an M/M/1 queue is found where its percentile meets the ob
   const double service = 0.001, objective = 0.02;
   const double expected = 1 / service - std::log(100) / objective;
   const double first = GENERATE(10.0, 5000.0);
-  const Peak peak =
-      peak_of(service,
-              {.run = {.most_seconds = 1e5, .least_queries = 100'000, .latency_seconds = objective},
-               .first_rate = first});
+  const Peak peak = peak_of(service, {.run = {.most_seconds = 1e5, .least_queries = 100'000},
+                                      .objectives = {{.limit = objective}},
+                                      .first_rate = first});
   CAPTURE(first, peak.steps.size());
   CHECK(peak.rate == Approx(expected).epsilon(0.08));
   CHECK(peak.missed > peak.rate);
@@ -50,19 +49,21 @@ TEST_CASE("the peak of an M/M/1 queue is found where its percentile meets the ob
 
 TEST_CASE("the search doubles or halves, then divides in proportion") {
   std::vector<double> asked;
-  const Peak peak = peak_of(
-      1e-9,
-      {.run = {.least_queries = 1000, .latency_seconds = 1}, .first_rate = 10, .highest_rate = 70},
-      &asked);
+  const Peak peak = peak_of(1e-9,
+                            {.run = {.least_queries = 1000},
+                             .objectives = {{.limit = 1}},
+                             .first_rate = 10,
+                             .highest_rate = 70},
+                            &asked);
   CHECK(asked == std::vector<double>{10, 20, 40, 70});
   CHECK(peak.rate == 70);
   CHECK(std::isinf(peak.missed));
 }
 
 TEST_CASE("an objective that no rate meets has no peak") {
-  const Peak peak =
-      peak_of(0.1, {.run = {.most_seconds = 1e9, .least_queries = 1000, .latency_seconds = 0.01},
-                    .first_rate = 16});
+  const Peak peak = peak_of(0.1, {.run = {.most_seconds = 1e9, .least_queries = 1000},
+                                  .objectives = {{.limit = 0.01}},
+                                  .first_rate = 16});
   CHECK(peak.rate == 0);
   CHECK(peak.missed == 0.125);  // half of it is below the lowest rate, 0.1
 }
@@ -80,7 +81,7 @@ TEST_CASE("a run that fails is a miss, with its reason") {
         }
         return result;
       },
-      {.run = {.latency_seconds = 1}, .first_rate = 80, .tolerance = 0.01});
+      {.objectives = {{.limit = 1}}, .first_rate = 80, .tolerance = 0.01});
   CHECK(peak.rate == Approx(100).epsilon(0.01));
   CHECK(peak.steps[1].reason == "out of memory");
 }
@@ -98,7 +99,7 @@ TEST_CASE("a run that is mistrusted decides, and its doubt stays with the step")
         }
         return result;
       },
-      {.run = {.latency_seconds = 1}, .first_rate = 40, .highest_rate = 80});
+      {.objectives = {{.limit = 1}}, .first_rate = 40, .highest_rate = 80});
   CHECK(peak.rate == 80);
   REQUIRE(peak.steps.size() == 2);
   CHECK(peak.steps[0].doubt.empty());
@@ -137,7 +138,8 @@ ScenarioResult answers(double rate, double most, const ScenarioOptions& run) {
 
 TEST_CASE("a search asks no longer, and at no more rates, than it says first") {
   const double most = GENERATE(0.01, 0.3, 5.0, 100.0, 1e9);
-  PeakOptions options{.run = {.least_seconds = 2, .latency_seconds = 1},
+  PeakOptions options{.run = {.least_seconds = 2},
+                      .objectives = {{.limit = 1}},
                       .first_rate = 8,
                       .highest_rate = 500,
                       .lowest_rate = 0.25};
@@ -178,7 +180,8 @@ TEST_CASE("an interrupted search has what it decided") {
         run.interrupt.check("scenario");
         return answers(rate, 1e9, run);
       },
-      {.run = {.latency_seconds = 1, .interrupt = {.token = stop.get_token()}},
+      {.run = {.interrupt = {.token = stop.get_token()}},
+       .objectives = {{.limit = 1}},
        .first_rate = 10,
        .on_step = [&](const PeakStep& step) {
          ++heard;
@@ -191,7 +194,7 @@ TEST_CASE("an interrupted search has what it decided") {
 }
 
 TEST_CASE("a search ends at its time limit with what it decided") {
-  const PeakOptions options{.run = {.latency_seconds = 1}, .most_seconds = 0.05};
+  const PeakOptions options{.objectives = {{.limit = 1}}, .most_seconds = 0.05};
   CHECK(peak_bound(options).seconds == 0.05);
   const Peak peak = find_peak(
       [&](double rate, const ScenarioOptions& run) {
@@ -204,7 +207,8 @@ TEST_CASE("a search ends at its time limit with what it decided") {
 }
 
 TEST_CASE("a search with a time limit says of no run that it goes on beyond the limit") {
-  PeakOptions options{.run = {.least_seconds = 2, .latency_seconds = 1}, .most_seconds = 0.05};
+  PeakOptions options{
+      .run = {.least_seconds = 2}, .objectives = {{.limit = 1}}, .most_seconds = 0.05};
   int heard = 0;
   options.on_asked = [&](const PeakAsked& asked) {
     ++heard;
@@ -221,6 +225,6 @@ TEST_CASE("a search with a time limit says of no run that it goes on beyond the 
 
 TEST_CASE("a search without an objective, or with rates that do not ascend, is refused") {
   CHECK_THROWS_AS(peak_of(1, {}), ValueError);
-  CHECK_THROWS_AS(peak_of(1, {.run = {.latency_seconds = 1}, .first_rate = 9, .highest_rate = 8}),
+  CHECK_THROWS_AS(peak_of(1, {.objectives = {{.limit = 1}}, .first_rate = 9, .highest_rate = 8}),
                   ValueError);
 }

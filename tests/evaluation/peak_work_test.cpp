@@ -12,15 +12,27 @@
 namespace d5 {
 namespace {
 
-TEST_CASE("an objective is a percentile and the latency that it may have") {
-  const auto p99 = objective_of_words("p99<=50ms");
+TEST_CASE("an objective is a percentile and the time that it may have, or an attainment") {
+  using Of = PeakObjective::Of;
+  const auto p99 = objectives_of_words("p99<=50ms").at(0);
+  CHECK(p99.of == Of::latency);
   CHECK(p99.percentile == Approx(0.99));
-  CHECK(p99.seconds == Approx(0.05));
-  CHECK(objective_of_words("p99.9 <= 2 s").percentile == Approx(0.999));
+  CHECK(p99.limit == Approx(0.05));
+  CHECK(objectives_of_words("p99.9 <= 2 s").at(0).percentile == Approx(0.999));
+  const auto several = objectives_of_words("ttft.p99<=0.5s, itl.p90 <= 50 ms,attainment>=99%");
+  REQUIRE(several.size() == 3);
+  CHECK(several[0].of == Of::ttft);
+  CHECK(several[1].of == Of::itl);
+  CHECK(several[1].percentile == Approx(0.9));
+  CHECK(several[1].limit == Approx(0.05));
+  CHECK(several[2].of == Of::attainment);
+  CHECK(several[2].limit == Approx(0.99));
   for (const std::string words :
-       {"", "p99", "p99>=50ms", "p0<=1s", "p100<=1s", "mean<=1s", "p99<=0s", "p99<=1 kg", "<=1s"}) {
+       {"", "p99", "p99>=50ms", "p0<=1s", "p100<=1s", "mean<=1s", "p99<=0s", "p99<=1 kg", "<=1s",
+        "p99<=1s,", ",", "ttf.p99<=1s", "ttft<=1s", "attainment<=99%", "attainment>=99ms",
+        "attainment.p99>=0.5"}) {
     INFO(words);
-    CHECK_THROWS_AS(objective_of_words(words), ValueError);
+    CHECK_THROWS_AS(objectives_of_words(words), ValueError);
   }
 }
 
@@ -34,8 +46,7 @@ TEST_CASE("a peak tells each rate that it tried, and an analysis draws them") {
   const FixedEvaluation evaluation = fix_evaluation(manifest);
   PeakWorkOptions options;
   options.scenario = {"constant"};
-  options.search.run.latency_seconds = 10;  // any machine's
-  options.search.run.percentile = 0.5;
+  options.search.objectives = {{.percentile = 0.5, .limit = 10}};  // any machine's
   options.search.run.least_queries = 20;
   options.search.first_rate = 100;
   options.search.highest_rate = 200;
@@ -70,9 +81,9 @@ TEST_CASE("a peak tells each rate that it tried, and an analysis draws them") {
 
   FixedEvaluation limited = evaluation;
   limited.manifest.ttft_limit = 0.5;
-  CHECK_THROWS_WITH(peak_work(limited, options), Catch::Contains("expected the objective alone"));
+  CHECK_THROWS_WITH(peak_work(limited, options), Catch::Contains("attainment>=99%"));
 
-  options.search.run.latency_seconds = 1e-9;  // nobody's
+  options.search.objectives[0].limit = 1e-9;  // nobody's
   options.search.lowest_rate = 40;
   results = run_work(peak_work(evaluation, options)).results;
   CHECK(results.measurements[0].status == Status::failed);

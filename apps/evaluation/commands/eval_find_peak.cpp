@@ -25,11 +25,15 @@ constexpr const char* kFindPeakExamples =
     R"(  d5 eval find-peak efficientnet-lite0 --slo "p99<=50ms" --framework torch
                                                 the highest rate of queries within the objective
   d5 eval find-peak efficientnet-lite0 --slo "p90<=0.1s" --scenario server --instances 2
+  d5 eval find-peak chat.yaml --framework openai:http://localhost:8000/m --slo "ttft.p99<=0.5s,itl.p99<=50ms"
+                                                of generated text: the first token, and those after it
+  d5 eval find-peak chat.yaml --framework clockwork:slots=4 --slo "attainment>=99%" --ttft-limit 0.5 --tpot-limit 0.05
+                                                goodput: 99% of the answers are within both limits
   d5 eval find-peak efficientnet-lite0 --slo "p99<=50ms" --batch 1,8 --longest-wait 0.005 --out r.json
   d5 report r.json --analysis peak              latency by rate: which rates held, which missed
 
-A rate holds if the upper end of the percentile's interval meets the objective, and the second half of
-the run alone does, too. The search doubles the rate until one misses, then bisects to --tolerance.
+A rate holds if the upper end of each percentile's interval meets its objective (of an attainment the
+lower end), and the second half of the run alone does, too. The search doubles the rate until one misses, then bisects to --tolerance.
 It says first how long it may take. Ctrl-C and --most-seconds end it, and the rates that were tried are
 kept.)";
 
@@ -70,9 +74,8 @@ int run_find_peak(FindPeakOptions options) {
   app::apply_predictors(options);
   pin_threads();
   if (options.objective.empty()) {
-    throw ValueError("--slo is the objective that latencies must meet, as \"p99<=50ms\"");
+    throw ValueError("--slo is the objective that a rate must meet, as \"p99<=50ms\"");
   }
-  const LatencyObjective objective = objective_of_words(options.objective);
   const FixedEvaluation evaluation = app::fixed_evaluation_of(options, options);
   PeakWorkOptions how{.search = options.search, .command_options = app::to_line(options, options)};
   const EvaluationManifest& manifest = evaluation.manifest;
@@ -82,8 +85,7 @@ int run_find_peak(FindPeakOptions options) {
     }
     how.scenario = manifest.scenarios.front();
   }
-  how.search.run.percentile = objective.percentile;
-  how.search.run.latency_seconds = objective.seconds;
+  how.search.objectives = objectives_of_words(options.objective);
   how.search.run.interrupt = app::ctrl_c();
   if (!options.quiet && !options.list && !options.dry_run) {
     how.on_asked = say_asked;
@@ -99,12 +101,15 @@ int run_find_peak(FindPeakOptions options) {
 void register_eval_find_peak(app::Program& program) {
   auto options = std::make_shared<FindPeakOptions>();
   auto& command =
-      program.add("eval find-peak", "find the highest rate that meets a latency objective",
+      program.add("eval find-peak", "find the highest rate that meets objectives of latency",
                   kFindPeakExamples, [options] { return run_find_peak(*options); });
   app::add_evaluation_options(command, *options);
   command
-      .add_option("--slo", options->objective, "objective that latencies must meet, as p99<=50ms")
-      ->option_text("PERCENTILE<=TIME");
+      .add_option(
+          "--slo", options->objective,
+          "objectives that a rate must meet: p99<=50ms of the latency, ttft.p99<=0.5s (ttfa, itl, "
+          "tpot, stall), attainment>=99%")
+      ->option_text("OBJECTIVE,...");
   app::add_declared_options(command, options->search, "Evaluation");
   app::add_list_options(command, *options);
   app::add_run_options(command, *options);

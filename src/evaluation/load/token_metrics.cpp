@@ -24,32 +24,6 @@ void add_percentiles(const char* metric, const std::vector<double>& samples,
   }
 }
 
-/// The quantile over tokens. Its interval: answers are drawn again to find how much the share of
-/// tokens within the quantile varies, and the quantiles of the shares at both ends are taken.
-Measurement gap_record(std::span<const TokenGap> gaps, double q) {
-  const double value = token_quantile(gaps, q);
-  Measurement record = record_of("itl", "s", Quantity::time, {value}, percentile_of(q));
-  std::vector<double> within, all;  // tokens by answer
-  for (const TokenGap& gap : gaps) {
-    if (gap.answer >= all.size()) within.resize(gap.answer + 1), all.resize(gap.answer + 1);
-    all[gap.answer] += double(gap.tokens);
-    if (gap.seconds <= value) within[gap.answer] += double(gap.tokens);
-  }
-  const auto share_of = [&](std::span<const std::size_t> answers) {
-    double inside = 0, of = 0;
-    for (const std::size_t answer : answers) inside += within[answer], of += all[answer];
-    return inside / of;
-  };
-  std::vector<std::size_t> each(all.size());
-  std::iota(each.begin(), each.end(), std::size_t{0});
-  const double share = share_of(each);
-  const auto [low, high] = bootstrap_interval(all.size(), share_of);
-  if (std::isnan(low)) return record;
-  set_interval(record, {token_quantile(gaps, std::max(0.0, q - (high - share))),
-                        token_quantile(gaps, std::min(1.0, q + (share - low)))});
-  return record;
-}
-
 /// The part of a run in which its load is steady, in ns: from the query at which latency had
 /// settled to the last query's schedule. A run that asks all at once has no such part: it is taken
 /// whole.
@@ -119,6 +93,32 @@ void add_goodput(const ScenarioResult& result, std::vector<Measurement>& records
 }
 
 }  // namespace
+
+/// Its interval: answers are drawn again to find how much the share of
+/// tokens within the quantile varies, and the quantiles of the shares at both ends are taken.
+Measurement gap_record(std::span<const TokenGap> gaps, double q) {
+  const double value = token_quantile(gaps, q);
+  Measurement record = record_of("itl", "s", Quantity::time, {value}, percentile_of(q));
+  std::vector<double> within, all;  // tokens by answer
+  for (const TokenGap& gap : gaps) {
+    if (gap.answer >= all.size()) within.resize(gap.answer + 1), all.resize(gap.answer + 1);
+    all[gap.answer] += double(gap.tokens);
+    if (gap.seconds <= value) within[gap.answer] += double(gap.tokens);
+  }
+  const auto share_of = [&](std::span<const std::size_t> answers) {
+    double inside = 0, of = 0;
+    for (const std::size_t answer : answers) inside += within[answer], of += all[answer];
+    return inside / of;
+  };
+  std::vector<std::size_t> each(all.size());
+  std::iota(each.begin(), each.end(), std::size_t{0});
+  const double share = share_of(each);
+  const auto [low, high] = bootstrap_interval(all.size(), share_of);
+  if (std::isnan(low)) return record;
+  set_interval(record, {token_quantile(gaps, std::max(0.0, q - (high - share))),
+                        token_quantile(gaps, std::min(1.0, q + (share - low)))});
+  return record;
+}
 
 std::vector<Measurement> token_measurements(const ScenarioResult& result,
                                             std::span<const double> percentiles) {

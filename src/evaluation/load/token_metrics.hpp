@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "d5/evaluation/load/query_summary.hpp"
 #include "d5/evaluation/load/scenario.hpp"
 
 namespace d5::detail {
@@ -19,5 +20,9 @@ namespace d5::detail {
 /// in Banks (ed.), "Handbook of Simulation" (1998), for batch means.
 [[nodiscard]] std::vector<Measurement> token_measurements(const ScenarioResult& result,
                                                           std::span<const double> percentiles);
+
+/// The record "itl": the quantile over tokens of sorted gaps, with the interval of a bootstrap of
+/// answers.
+[[nodiscard]] Measurement gap_record(std::span<const TokenGap> gaps, double q);
 
 }  // namespace d5::detail

@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <utility>
 
 #include "d5/core/clocks/clock.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/results/results.hpp"
-#include "d5/evaluation/load/query_summary.hpp"
 #include "evaluation/load/conclusion.hpp"
 #include "evaluation/scenario/peak_bound.hpp"
+#include "evaluation/scenario/peak_objective.hpp"
 
 namespace d5 {
 namespace {
@@ -21,28 +20,33 @@ namespace {
 using Verdict = PeakStep::Verdict;
 using Ask = std::function<ScenarioResult(double, const ScenarioOptions&)>;
 
-/// The options with what an interval of the percentile needs.
+/// The options with what the objectives' intervals need.
 PeakOptions checked(PeakOptions options) {
-  if (options.run.percentile == 0) options.run.percentile = 0.99;
-  // Some ten queries are then expected above the percentile, so its interval has two ends.
-  const auto least = std::int64_t(std::ceil(10 / (1 - options.run.percentile)));
-  options.run.least_queries = std::max(options.run.least_queries, least);
-  const bool fits = options.run.latency_seconds > 0 && options.first_rate > 0 &&
-                    options.lowest_rate > 0 && options.highest_rate >= options.first_rate &&
-                    options.tolerance > 0 && options.longer >= 0 && options.most_seconds >= 0;
+  if (options.objectives.empty()) {
+    throw ValueError("find peak: no objective is given, expected one or more");
+  }
+  options.run.percentile = 0.99;
+  options.run.latency_seconds = 0;  // a run that misses is no invalid one
+  for (const PeakObjective& objective : options.objectives) {
+    detail::expect_valid(objective, options.run.limits);
+    options.run.least_queries =
+        std::max(options.run.least_queries, detail::least_queries(objective));
+    if (objective.of == PeakObjective::Of::latency) options.run.percentile = objective.percentile;
+  }
+  const bool fits = options.first_rate > 0 && options.lowest_rate > 0 &&
+                    options.highest_rate >= options.first_rate && options.tolerance > 0 &&
+                    options.longer >= 0 && options.most_seconds >= 0;
   if (fits) return options;
   throw ValueError(fmt::format(
-      "find peak: objective {} s, rates from {} to {}, tolerance {}, {} times longer, in {} s; "
-      "expected a positive objective, positive rates that ascend, a positive tolerance, and no "
-      "negative time",
-      options.run.latency_seconds, options.first_rate, options.highest_rate, options.tolerance,
-      options.longer, options.most_seconds));
+      "find peak: rates from {} to {}, tolerance {}, {} times longer, in {} s; expected positive "
+      "rates that ascend, a positive tolerance, and no negative time",
+      options.first_rate, options.highest_rate, options.tolerance, options.longer,
+      options.most_seconds));
 }
 
 class PeakSearch {
  public:
   PeakSearch(const Ask& ask, const PeakOptions& options) : ask_(ask), options_(checked(options)) {
-    objective_ = std::exchange(options_.run.latency_seconds, 0);
     if (options_.most_seconds <= 0) return;
     const double limit = now_seconds() + options_.most_seconds;
     own_limit_ = limit < options_.run.interrupt.deadline;
@@ -123,27 +127,26 @@ class PeakSearch {
     if (result.status == Status::mistrusted) step.doubt = result.reason;
     const auto size = std::size_t(result.samples_per_query);
     step.queries = std::int64_t((result.queries.size() + size - 1) / size);
-    std::vector<double> latencies = query_latencies(result);
-    if (result.status == Status::failed || latencies.empty()) {
+    step.verdict = Verdict::holds;
+    for (const PeakObjective& objective : options_.objectives) {
+      step.numbers.push_back(detail::number_of(result, objective));
+    }
+    if (result.status == Status::failed || result.queries.empty()) {
       step.verdict = Verdict::misses;
       step.reason = result.reason;
       return step;
     }
-    const Statistic percentile{.of = Statistic::Of::quantile, .quantile = options_.run.percentile};
-    step.latency = estimate(latencies, percentile);
-    const auto second = std::span(latencies).subspan(latencies.size() / 2);
-    if (step.latency.interval.low > objective_) {
-      step.verdict = Verdict::misses;
-    } else if (step.latency.interval.high <= objective_ &&
-               estimate(second, percentile).value <= objective_) {
-      step.verdict = Verdict::holds;
+    for (std::size_t i = 0; i < step.numbers.size(); ++i) {
+      const PeakObjective& objective = options_.objectives[i];
+      const Measurement& number = step.numbers[i];
+      const Verdict verdict = detail::verdict_of(result, objective, number);
+      if (step.verdict == Verdict::holds || verdict == Verdict::misses) step.verdict = verdict;
     }
     return step;
   }
 
   const Ask& ask_;
   PeakOptions options_;
-  double objective_;
   bool own_limit_ = false;
   Peak peak_;
 };

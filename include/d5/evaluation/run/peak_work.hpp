@@ -12,18 +12,14 @@
 
 namespace d5 {
 
-/// A latency bound: a service level objective.
-struct LatencyObjective {
-  double percentile = 0.99;  ///< as a share: 0.999 for "p99.9"
-  double seconds = 0;
-};
-/// Parses "p99<=50ms", "p90 <= 0.2 s". Throws: ValueError.
-[[nodiscard]] LatencyObjective objective_of_words(const std::string& words);
+/// Parses service level objectives: "p99<=50ms" of the latency, "ttft.p99<=0.5s,itl.p99 <= 50 ms",
+/// "attainment>=99%". Throws: ValueError.
+[[nodiscard]] std::vector<PeakObjective> objectives_of_words(const std::string& words);
 
 struct PeakWorkOptions {
   EntryChoice scenario = {"poisson"};  ///< one with an option "rate"
-  /// The search; its `run` has the objective. The evaluation's `seconds`, `queries` and `seed` take
-  /// precedence over those of `run` if they are not 0.
+  /// The search, with its objectives. The evaluation's `seconds`, `queries`, `seed` and limits of a
+  /// good answer take precedence over those of `run` if they are not 0.
   PeakOptions search = {};
   std::string command_options = {};  ///< at the end of every record's command
   /// Called as the search's own, with the name of the piece.
@@ -32,12 +28,14 @@ struct PeakWorkOptions {
 };
 
 /// The pieces of work, one per model, framework and batch size: the highest rate that meets the
-/// objective, as the record "peak_rate", and "latency_at_rate" for each rate that was tried, with
-/// all latencies of that run and its verdict.
+/// objectives, as the record "peak_rate"; with an attainment also "goodput", the share of good
+/// answers at that rate times the rate; and for each rate that was tried and each objective
+/// "latency_at_rate", "ttft_at_rate", ... with all numbers of that run and its verdict.
 ///
 /// If no rate holds, the record is failed. A search that an interrupt or its time limit ends is
 /// mistrusted, or skipped if no rate held so far; the rates that it tried are kept. `evaluation`
-/// outlives the pieces. Throws: ValueError for limits of a good answer, which no search has.
+/// outlives the pieces. Throws: ValueError for limits of a good answer without an attainment, and
+/// the other way round.
 [[nodiscard]] std::vector<WorkPiece> peak_work(const FixedEvaluation& evaluation,
                                                PeakWorkOptions options);
 /// Bounds of each of them. Throws: ValueError for inconsistent options.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "d5/core/entries/option.hpp"
@@ -13,11 +14,21 @@
 
 namespace d5 {
 
+/// A bound that a rate must keep: of a percentile of times, or of the share of good answers.
+struct PeakObjective {
+  enum class Of { latency, ttft, ttfa, tpot, stall, itl, attainment } of = Of::latency;
+  double percentile = 0.99;  ///< as a share; unused for an attainment
+  double limit = 0;          ///< longest time in s; of an attainment the least share
+};
+/// "latency", "ttft", ...: the metric that it limits.
+[[nodiscard]] std::string_view name_of(PeakObjective::Of of);
+
 struct PeakStep {
   enum class Verdict { holds, misses, undecided };
   double rate = 0;
   std::int64_t queries = 0;
-  Estimate latency{};  ///< latency of the percentile; a query without an answer counts as infinite
+  /// What each objective limits, in their order: metric, samples and statistic.
+  std::vector<Measurement> numbers = {};
   Verdict verdict = Verdict::undecided;
   std::string reason = {};  ///< why a run misses, if not for its latency
   std::string doubt = {};   ///< why a run is mistrusted
@@ -38,10 +49,11 @@ struct PeakAsked {
 };
 
 struct PeakOptions {
-  /// Options of each run. `latency_seconds` is the objective, for `percentile` (0: 0.99) of the
-  /// latencies; `least_queries` is raised to what an interval of that percentile needs.
+  /// Options of each run, without an objective of its own. `least_queries` is raised to what the
+  /// objectives' intervals need; `limits` are those of an attainment.
   ScenarioOptions run = {};
-  double first_rate = 10;  ///< queries/s, like all rates below
+  std::vector<PeakObjective> objectives = {};  ///< one or more; a rate holds if all do
+  double first_rate = 10;                      ///< queries/s, like all rates below
   double highest_rate = 1e6;
   double lowest_rate = 0.1;
   double tolerance = 0.05;
@@ -66,24 +78,26 @@ struct Peak {
 /// Bounds of a whole search. Throws: as `find_peak`.
 [[nodiscard]] PeakBound peak_bound(const PeakOptions& options);
 
-/// Finds the highest rate that meets a latency objective: doubles the first rate until it misses,
+/// Finds the highest rate that meets all objectives: doubles the first rate until it misses,
 /// or halves it until it holds, then bisects geometrically to the tolerance.
 ///
-/// A rate holds if the upper end of the percentile's 95% interval meets the objective, and so does
-/// the percentile of the run's second half alone, where a growing queue shows. It misses if the
-/// lower end is above, or if the run is invalid. In between, the run is repeated longer; a run that
-/// stays undecided counts as a miss. Intervals assume independent latencies, which queued queries
-/// are not: near the peak they are too narrow, which longer runs reduce.
+/// An objective holds at a rate if the upper end of its 95% interval meets it, and so does the
+/// run's second half alone, where a growing queue shows. It is missed if the lower end is above, or
+/// if the run is invalid. A rate at which none is missed, but not all hold, is repeated longer; one
+/// that stays undecided counts as a miss. Of an attainment the ends are the other way round, and
+/// the interval is that of Clopper and Pearson. Intervals assume independent latencies, which
+/// queued queries are not: near the peak they are too narrow, which longer runs reduce.
 ///
 ///     const Peak peak = find_peak(
 ///         [&](double rate, const ScenarioOptions& options) {
 ///           return scenarios().at("poisson").make({{"rate", rate}})->run(system, options);
 ///         },
-///         {.run = {.least_seconds = 5, .latency_seconds = 0.05}});
+///         {.run = {.least_seconds = 5}, .objectives = {{.percentile = 0.99, .limit = 0.05}}});
 ///
 /// An interrupt, and the time limit, end the search with what was decided.
 ///
-/// Throws: ValueError for inconsistent options; what a run throws, but for Interrupted.
+/// Throws: ValueError for inconsistent options; Unsupported for an objective of tokens where the
+/// system reports none; what a run throws, but for Interrupted.
 [[nodiscard]] Peak find_peak(
     const std::function<ScenarioResult(double rate, const ScenarioOptions&)>& ask,
     const PeakOptions& options);

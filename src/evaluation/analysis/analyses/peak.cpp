@@ -13,7 +13,7 @@ namespace {
 
 double rate_of(const Measurement& record) { return condition_number(record, "rate").value_or(0); }
 
-/// Latencies of a peak search, by rate.
+/// Latencies of a peak search, by rate, and the other numbers that its objectives limit.
 class PeakAnalysis final : public Analysis {
  public:
   [[nodiscard]] AnalysisResult analyse(std::span<const AnalysedRun> runs) const override {
@@ -23,7 +23,7 @@ class PeakAnalysis final : public Analysis {
     AnalysisResult result{.table = TextTable({"what",
                                               {"rate", right},
                                               {"queries", right},
-                                              {"latency", right},
+                                              {"value", right},
                                               {"95% interval", right},
                                               "objective",
                                               "verdict",
@@ -32,18 +32,21 @@ class PeakAnalysis final : public Analysis {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       std::vector<const Measurement*> steps;
       std::ranges::copy_if(cells[i].records, std::back_inserter(steps),
-                           [](const auto* one) { return one->metric == "latency_at_rate"; });
+                           [](const auto* one) { return one->metric.ends_with("_at_rate"); });
       std::ranges::stable_sort(steps, {}, [](const auto* one) { return rate_of(*one); });
       detail::Curve curve{.name = names[i], .x = {}, .y = {}};
       for (const Measurement* step : steps) {
-        const auto latency = EvaluationCell::estimate_of(step);
+        const auto number = EvaluationCell::estimate_of(step);
+        const double queries =
+            condition_number(*step, "queries").value_or(double(step->samples.size()));
         result.table.add({names[i], with_prefix(rate_of(*step), "query/s"),
-                          fmt::format("{}", step->samples.size()), detail::value_text(latency, "s"),
-                          detail::interval_text(latency, "s"), condition_of(*step, "objective"),
-                          condition_of(*step, "verdict"), condition_of(*step, "because")});
-        if (!latency) continue;
+                          fmt::format("{}", queries), detail::value_text(number, step->unit),
+                          detail::interval_text(number, step->unit),
+                          condition_of(*step, "objective"), condition_of(*step, "verdict"),
+                          condition_of(*step, "because")});
+        if (!number || step->metric != "latency_at_rate") continue;
         curve.x.push_back(rate_of(*step));
-        curve.y.push_back(*latency);
+        curve.y.push_back(*number);
       }
       if (curve.x.size() > 1) curves.push_back(std::move(curve));
     }
@@ -65,7 +68,7 @@ namespace analysis {
 void register_peak(Registry<AnalysisEntry>& registry) {
   registry.add("peak",
                AnalysisEntry::of<PeakAnalysis>(
-                   "latency by rate, from 'd5 eval find-peak', with the verdict of each rate"));
+                   "numbers by rate, from 'd5 eval find-peak', with the verdict of each rate"));
 }
 }  // namespace analysis
 }  // namespace d5
