@@ -197,6 +197,31 @@ TEST_CASE("a request says what was asked for, and each prompt begins with anothe
   }
 }
 
+TEST_CASE("a session's requests have what was said before, reasoning left out") {
+  const std::string reasoned =
+      "data: {\"choices\": [{\"index\": 0, \"delta\": {\"reasoning_content\": \"hm\"}}]}\n\n";
+  const std::string first = kHead + reasoned + content("one") + usage(3, 2) + kDone;
+  const std::string busy = "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 2\r\n\r\nno";
+  const std::string other = kHead + content("two") + usage(9, 1, 4) + kDone;
+  ScriptedServer server({first, busy, other});
+  Texts prompts;
+  {
+    OpenaiSystem system(openai_client(server.url), prompts);
+    const auto result =
+        scenarios().at("sessions").make({{"turns", 3}})->run(system, {.least_queries = 3});
+    CHECK_THAT(result.reason, !Catch::Contains("cache"));  // a session's prompts are known to it
+  }
+  REQUIRE(server.asked.size() == 3);
+  for (const std::size_t turn : {1, 2}) {  // the refused turn is as if it had not been asked
+    const auto said = nlohmann::json::parse(server.asked[turn])["messages"];
+    REQUIRE(said.size() == 3);
+    CHECK(said[0] == nlohmann::json::parse(server.asked[0])["messages"][0]);
+    CHECK(said[1] == nlohmann::json{{"role", "assistant"}, {"content", "one"}});
+    CHECK(said[2]["role"] == "user");
+    CHECK_THAT(said[2]["content"].get<std::string>(), Catch::StartsWith("What is "));
+  }
+}
+
 TEST_CASE("refusals are failed queries with their status, and are counted") {
   const std::string busy =
       "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 32\r\n\r\n"

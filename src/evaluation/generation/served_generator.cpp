@@ -11,7 +11,8 @@ namespace d5 {
 /// The answer to one query.
 class ServedGenerator::Answer final : public detail::AnswerListener {
  public:
-  Answer(ServedGenerator& served, std::int64_t id) : served_(served), id_(id) {}
+  Answer(ServedGenerator& served, const Query& query)
+      : served_(served), id_(query.id), run_(served.run_), place_(query.place) {}
 
   void piece(const detail::AnswerPiece& piece) override {
     tokens_.insert(tokens_.end(), piece.tokens.begin(), piece.tokens.end());
@@ -22,6 +23,7 @@ class ServedGenerator::Answer final : public detail::AnswerListener {
     QueryAnswer answer{.id = id_, .begun = outcome.begun, .batch = outcome.batch};
     const std::string reason = detail::words_of(outcome.fault);
     if (outcome.end) {
+      served_.keep(run_, place_, tokens_);
       answer.bytes = std::as_bytes(std::span(tokens_));
       answer.tokens = std::int64_t(tokens_.size());
     } else {
@@ -33,7 +35,8 @@ class ServedGenerator::Answer final : public detail::AnswerListener {
 
  private:
   ServedGenerator& served_;
-  std::int64_t id_;
+  std::int64_t id_, run_;
+  SessionTurn place_;
   std::vector<TokenId> tokens_;
 };
 
@@ -52,12 +55,39 @@ ServedGenerator::~ServedGenerator() = default;
 
 std::int64_t ServedGenerator::samples() const { return std::int64_t(prompts_.size()); }
 
+void ServedGenerator::load(std::span<const std::int64_t>) {
+  const std::lock_guard lock(mutex_);
+  ++run_;
+  sessions_.clear();
+}
+
+std::vector<TokenId> ServedGenerator::prompt_of(const Query& query) {
+  const std::vector<TokenId>& own = prompts_.at(std::size_t(query.sample));
+  if (query.place.session < 0) return own;
+  const std::lock_guard lock(mutex_);
+  Session& session = sessions_[query.place.session];
+  if (query.place.turn == 0) session = {};
+  session.asked = session.said;
+  session.asked.insert(session.asked.end(), own.begin(), own.end());
+  return session.asked;
+}
+
+void ServedGenerator::keep(std::int64_t run, const SessionTurn& place,
+                           const std::vector<TokenId>& answer) {
+  if (place.session < 0) return;
+  const std::lock_guard lock(mutex_);
+  if (run != run_) return;
+  Session& session = sessions_[place.session];
+  session.said = std::move(session.asked);
+  session.said.insert(session.said.end(), answer.begin(), answer.end());
+}
+
 void ServedGenerator::issue(std::span<const Query> queries) {
   for (const Query& query : queries) {
     detail::TextRequest request{
-        .prompt = prompts_.at(std::size_t(query.sample)), .limits = limits_, .sampling = sampling_};
+        .prompt = prompt_of(query), .limits = limits_, .sampling = sampling_};
     request.sampling.request = std::uint32_t(query.sample);
-    (void)engine_->ask(std::move(request), std::make_shared<Answer>(*this, query.id));
+    (void)engine_->ask(std::move(request), std::make_shared<Answer>(*this, query));
   }
 }
 

@@ -203,7 +203,7 @@ void LoadRun::answered(std::vector<std::int64_t>& ids) {
   std::swap(ids, shared_->told);
 }
 
-void LoadRun::ask(std::int64_t scheduled) {
+void LoadRun::ask(std::int64_t scheduled, const SessionTurn& place) {
   chosen_.clear();
   const std::int64_t first = shared_->log.size();
   for (std::int64_t i = 0; i < options_.samples_per_query; ++i) {
@@ -212,7 +212,7 @@ void LoadRun::ask(std::int64_t scheduled) {
         drawn ? std::int64_t(samples_.below(std::uint64_t(range_))) : first + i;
     if (sample < range_) chosen_.push_back(sample);  // the last of an accuracy run may be smaller
   }
-  ask_chosen(scheduled);
+  ask_chosen(scheduled, place);
 }
 
 void LoadRun::ask_for(std::int64_t sample, std::int64_t scheduled) {
@@ -220,12 +220,12 @@ void LoadRun::ask_for(std::int64_t sample, std::int64_t scheduled) {
   ask_chosen(scheduled);
 }
 
-void LoadRun::ask_chosen(std::int64_t scheduled) {
+void LoadRun::ask_chosen(std::int64_t scheduled, const SessionTurn& place) {
   const std::int64_t first = shared_->log.size(), issued = now();
   queries_.clear();
   for (const std::int64_t sample : chosen_) {
     const std::int64_t id = shared_->log.size();
-    queries_.push_back({.id = (shared_->run << kRunBits) + id, .sample = sample});
+    queries_.push_back({.id = (shared_->run << kRunBits) + id, .sample = sample, .place = place});
     shared_->log.add(sample, scheduled, issued);
   }
   ++asked_;

@@ -49,7 +49,7 @@ class LoadRun {
   /// Throws: Interrupted.
   bool wait_for_turn(std::int64_t scheduled);
   /// Issues the next query. The system's exceptions count as refusals.
-  void ask(std::int64_t scheduled);
+  void ask(std::int64_t scheduled, const SessionTurn& place = {});
   /// Issues a query for a sample that the caller chooses.
   void ask_for(std::int64_t sample, std::int64_t scheduled);
   /// Waits until at most `unanswered` samples have no answer, or until `until`. Returns false on
@@ -68,7 +68,7 @@ class LoadRun {
  private:
   struct Shared;  ///< state shared with the listener, which may outlive the run
   [[nodiscard]] std::vector<std::int64_t> samples_to_load() const;
-  void ask_chosen(std::int64_t scheduled);
+  void ask_chosen(std::int64_t scheduled, const SessionTurn& place = {});
   void wait_until(std::int64_t until);
 
   SystemUnderTest& system_;

@@ -15,16 +15,20 @@ std::string path_of(CompletionRequest::Interface interface) {
   return interface == CompletionRequest::Interface::chat ? "/chat/completions" : "/completions";
 }
 
-std::string body_of(const CompletionRequest& request, const std::string& prompt) {
+std::string body_of(const CompletionRequest& request, const std::vector<std::string>& turns) {
   json body{{"model", request.model},
             {"stream", true},
             {"stream_options", {{"include_usage", true}}},
             {"max_tokens", request.most_tokens},
             {"temperature", request.temperature}};
   if (request.interface == CompletionRequest::Interface::chat) {
-    body["messages"] = json::array({{{"role", "user"}, {"content", prompt}}});
+    body["messages"] = json::array();
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      body["messages"].push_back(
+          {{"role", i % 2 == 0 ? "user" : "assistant"}, {"content", turns[i]}});
+    }
   } else {
-    body["prompt"] = prompt;
+    body["prompt"] = fmt::format("{}", fmt::join(turns, "\n\n"));
   }
   if (request.ignore_eos) body["ignore_eos"] = true;
   if (request.seed) body["seed"] = *request.seed;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace d5::detail {
 
@@ -19,9 +20,10 @@ struct CompletionRequest {
 
 /// "/chat/completions", "/completions".
 [[nodiscard]] std::string path_of(CompletionRequest::Interface interface);
-/// The request's body: it asks for a stream, with the usage at its end. Bytes of the prompt that
-/// are not UTF-8 become U+FFFD.
-[[nodiscard]] std::string body_of(const CompletionRequest& request, const std::string& prompt);
+/// The request's body: it asks for a stream, with the usage at its end. `turns`: what the user
+/// said, and in a session the answers between. Their bytes that are not UTF-8 become U+FFFD.
+[[nodiscard]] std::string body_of(const CompletionRequest& request,
+                                  const std::vector<std::string>& turns);
 
 /// "http://host:8000/v1" and "meta/llama" of "http://host:8000/meta/llama", ".../v1/meta/llama"; no
 /// model for an address without one. Throws: ValueError for what is no http:// or https:// address.

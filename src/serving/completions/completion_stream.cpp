@@ -152,6 +152,7 @@ void CompletionStream::event(std::string data, const Hear& hear) {
     is_empty = false;
     ++pieces_;
     text_ += text;
+    if (kind == PieceKind::content) content_ += text;
     hear({.kind = kind, .text = text, .tokens = counted > 0 ? counted : 1});
     counted = -1;  // those of the event are in its first piece
   };

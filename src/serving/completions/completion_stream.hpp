@@ -47,6 +47,8 @@ class CompletionStream {
   [[nodiscard]] const std::optional<CompletionUsage>& usage() const { return usage_; }
   /// The whole text, reasoning and calls of tools included.
   [[nodiscard]] const std::string& text() const { return text_; }
+  /// The answer proper.
+  [[nodiscard]] const std::string& content() const { return content_; }
   /// Number of pieces with text.
   [[nodiscard]] std::int64_t pieces() const { return pieces_; }
   /// Whether some bytes were not UTF-8; each such byte is U+FFFD in the text.
@@ -56,7 +58,7 @@ class CompletionStream {
   void event(std::string data, const Hear& hear);
   EventLines lines_;
   std::optional<CompletionUsage> usage_;
-  std::string text_;
+  std::string text_, content_;
   std::int64_t pieces_ = 0;
   bool garbled_ = false, finished_ = false, done_ = false;
 };

@@ -36,23 +36,32 @@ void OpenaiSystem::load(std::span<const std::int64_t> samples) {
   const std::lock_guard lock(mutex_);
   run_ = fresh_number();
   whole_.clear();
+  sessions_.clear();
   account_ = {};
   begun_ns_ = Trace::now_ns();
   busy_before_ = client_.busy_seconds();
 }
 
-std::string OpenaiSystem::prompt_of(std::int64_t sample) {
-  const std::string text = prompts_.text(sample);
-  return options_.is_fresh ? fmt::format("[{:016x}] {}", run_ + number_++, text) : text;
+std::vector<std::string> OpenaiSystem::turns_of(const Query& query) {
+  std::string text = prompts_.text(query.sample);
+  const auto [session, turn] = query.place;
+  // What is said in a session is new to no cache.
+  if (options_.is_fresh && turn == 0) text = fmt::format("[{:016x}] {}", run_ + number_++, text);
+  if (session < 0) return {text};
+  const std::lock_guard lock(mutex_);
+  if (turn == 0) sessions_[session].clear();
+  std::vector<std::string> turns = sessions_[session];
+  turns.push_back(std::move(text));
+  return turns;
 }
 
 void OpenaiSystem::issue(std::span<const Query> queries) {
   for (const Query& query : queries) {
-    std::string prompt = prompt_of(query.sample);
-    std::string body = body_of(options_.request, prompt);
+    std::vector<std::string> turns = turns_of(query);
+    std::string body = body_of(options_.request, turns);
     {
       const std::lock_guard lock(mutex_);
-      under_way_[query.id] = {.run = run_, .prompt = std::move(prompt)};
+      under_way_[query.id] = {.run = run_, .turns = std::move(turns), .place = query.place};
     }
     client_.ask(query.id, std::move(body));
   }
@@ -93,7 +102,7 @@ void OpenaiSystem::end(std::int64_t id, int status, const std::string& reason) {
     result.bytes = std::as_bytes(std::span(text));
     if (const auto& usage = answer.stream.usage()) result.tokens = usage->completion;
     const std::lock_guard lock(mutex_);
-    if (answer.run == run_) whole_.push_back(std::move(answer));
+    if (answer.run == run_) keep(std::move(answer));
   } else {
     result.status = Status::failed;
     result.reason = fault;
@@ -101,10 +110,19 @@ void OpenaiSystem::end(std::int64_t id, int status, const std::string& reason) {
   complete({result});
 }
 
+void OpenaiSystem::keep(Answer answer) {
+  if (answer.place.session >= 0) {
+    auto& said = sessions_[answer.place.session];
+    said = answer.turns;
+    said.push_back(answer.stream.content());
+  }
+  whole_.push_back(std::move(answer));
+}
+
 SystemReport OpenaiSystem::report() {
   const std::lock_guard lock(mutex_);
   TokenAccount account = account_;
-  account.expects_fresh = options_.is_fresh;
+  account.expects_fresh = options_.is_fresh && sessions_.empty();
   if (options_.request.ignore_eos) account.asked_tokens = options_.request.most_tokens;
   account.whole_answers = std::int64_t(whole_.size());
   bool all_have_usage = !whole_.empty();
@@ -121,7 +139,9 @@ SystemReport OpenaiSystem::report() {
     account.garbled += answer.stream.is_garbled();
     if (!options_.tokenizer) continue;
     by_tokenizer += std::int64_t(options_.tokenizer->encode(answer.stream.text()).size());
-    prompts += std::int64_t(options_.tokenizer->encode(answer.prompt).size());
+    for (const std::string& turn : answer.turns) {
+      prompts += std::int64_t(options_.tokenizer->encode(turn).size());
+    }
   }
   account.cached = usage.cached;
   if (!whole_.empty()) account.answers.by_pieces = pieces;

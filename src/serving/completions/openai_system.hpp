@@ -34,6 +34,7 @@ class OpenaiSystem final : public SystemUnderTest {
   [[nodiscard]] std::int64_t samples() const override { return prompts_.size(); }
   void load(std::span<const std::int64_t> samples) override;
   void unload() override { prompts_.unload(); }
+  [[nodiscard]] bool keeps_sessions() const override { return true; }
   void issue(std::span<const Query> queries) override;
   [[nodiscard]] SystemReport report() override;
 
@@ -41,14 +42,16 @@ class OpenaiSystem final : public SystemUnderTest {
   /// An answer under way, or one that is whole and will be counted.
   struct Answer {
     std::uint64_t run = 0;
-    std::string prompt = {};
+    std::vector<std::string> turns = {};  ///< the user's, and answers between
+    SessionTurn place = {};
     CompletionStream stream = {};
     std::int64_t tokens = 0;  ///< sum of its pieces
   };
-  [[nodiscard]] std::string prompt_of(std::int64_t sample);
+  [[nodiscard]] std::vector<std::string> turns_of(const Query& query);
   void hear(std::int64_t id, std::string_view bytes);
   void end(std::int64_t id, int status, const std::string& reason);
   [[nodiscard]] Answer& at(std::int64_t id);
+  void keep(Answer answer);  ///< under the lock
 
   const Options options_;
   Prompts& prompts_;
@@ -57,6 +60,7 @@ class OpenaiSystem final : public SystemUnderTest {
   std::uint64_t run_ = 0;     ///< drawn; a server remembers the prompts of the last run
   std::unordered_map<std::int64_t, Answer> under_way_;
   std::vector<Answer> whole_;
+  std::unordered_map<std::int64_t, std::vector<std::string>> sessions_;  ///< what was said
   TokenAccount account_;
   std::int64_t begun_ns_ = 0;
   double busy_before_ = 0;

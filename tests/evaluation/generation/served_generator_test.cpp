@@ -176,3 +176,26 @@ TEST_CASE("a scenario measures the tokens of a served generator") {
     CHECK(std::ranges::count(result.measurements, metric, &Measurement::metric) > 0);
   }
 }
+
+TEST_CASE("a session's answers join the next turn's prompt") {
+  const std::vector<Tokens> prompts{{5, 6, 7}};
+  ServedGenerator served(shared_generator(1), prompts, {.most_tokens = 4});
+  const auto result = scenarios()
+                          .at("sessions")
+                          .make({{"turns", 3}})
+                          ->run(served, {.least_queries = 6, .keep_answers = 1});
+  REQUIRE(result.answers.size() == 6);
+  for (std::size_t session = 0; session < 2; ++session) {
+    Tokens said;
+    for (std::size_t turn = 0; turn < 3; ++turn) {
+      said.insert(said.end(), prompts[0].begin(), prompts[0].end());
+      auto alone = generator_of(vivid_decoder(1));
+      const Tokens answer = answers_of(alone, {said}, {.most_tokens = 4})[0];
+      const auto& bytes = result.answers[3 * session + turn].bytes;
+      Tokens heard(bytes.size() / sizeof(TokenId));
+      std::memcpy(heard.data(), bytes.data(), bytes.size());
+      CHECK(heard == answer);
+      said.insert(said.end(), answer.begin(), answer.end());
+    }
+  }
+}

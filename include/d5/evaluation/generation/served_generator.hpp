@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -32,14 +34,25 @@ class ServedGenerator final : public SystemUnderTest {
 
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::int64_t samples() const override;
+  [[nodiscard]] bool keeps_sessions() const override { return true; }
+  void load(std::span<const std::int64_t> samples) override;
   void issue(std::span<const Query> queries) override;
 
  private:
   class Answer;
+  /// Tokens of a conversation, and those with the turn under way.
+  struct Session {
+    std::vector<TokenId> said = {}, asked = {};
+  };
+  [[nodiscard]] std::vector<TokenId> prompt_of(const Query& query);
+  void keep(std::int64_t run, const SessionTurn& place, const std::vector<TokenId>& answer);
   std::string name_;
   std::vector<std::vector<TokenId>> prompts_;
   GenerationLimits limits_;
   Sampling sampling_;
+  std::mutex mutex_;      ///< guards the two below
+  std::int64_t run_ = 0;  ///< number of `load`: later answers to an earlier run join no session
+  std::map<std::int64_t, Session> sessions_;
   std::unique_ptr<detail::TextEngine> engine_;  ///< last: its thread uses the others
 };
 

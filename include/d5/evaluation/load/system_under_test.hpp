@@ -17,10 +17,17 @@
 
 namespace d5 {
 
+/// Place of a query in a conversation. A session's turns follow one another.
+struct SessionTurn {
+  std::int64_t session = -1;  ///< number of the conversation in its run; below 0: none
+  std::int64_t turn = 0;      ///< 0: it begins
+};
+
 /// A request for one sample.
 struct Query {
   std::int64_t id = 0;  ///< unique in this process, so that late answers can be recognised
   std::int64_t sample = 0;
+  SessionTurn place = {};
 };
 
 /// A system's answer to a query. The scenario reads the end time from its own clock.
@@ -83,6 +90,9 @@ class SystemUnderTest {
   virtual void issue(std::span<const Query> queries) = 0;
   /// Signals that no query follows for now: a system that waits for a fuller batch stops waiting.
   virtual void flush() {}
+  /// Whether it keeps sessions: a turn's prompt is what was said in its session before, answers
+  /// too, and then the sample's own. A turn that fails is as if it had not been asked.
+  [[nodiscard]] virtual bool keeps_sessions() const { return false; }
   /// Called once per run, after its last answer.
   [[nodiscard]] virtual SystemReport report() { return {}; }
 

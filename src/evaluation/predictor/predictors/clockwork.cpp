@@ -15,6 +15,8 @@ class ClockworkSystem final : public SystemUnderTest {
 
   [[nodiscard]] std::string name() const override { return engine_.name(); }
   [[nodiscard]] std::int64_t samples() const override { return prompts_.size(); }
+  /// Its times depend on no prompt.
+  [[nodiscard]] bool keeps_sessions() const override { return true; }
   void issue(std::span<const Query> queries) override {
     for (const Query& query : queries) {
       (void)engine_.ask({.limits = limits_}, std::make_shared<Answer>(*this, query.id));
