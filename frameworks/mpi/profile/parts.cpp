@@ -19,15 +19,12 @@ struct Parts {
 };
 
 Moved all_gather(const Group& group, Part, Part from) {
-  return collective(
-      group, [&] { return Moved{MPI_PROC_NULL, from.bytes(), from.bytes() * (group.size - 1)}; });
-}
-Moved all_to_all(const Group& group, Part, Part from) {
   return collective(group, [&] {
     const std::int64_t others = from.bytes() * (group.size - 1);
     return Moved{MPI_PROC_NULL, others, others};
   });
 }
+Moved all_to_all(const Group& group, Part to, Part from) { return all_gather(group, to, from); }
 Moved gather(const Group& group, Part to, Part from, int root) {
   return collective(group, [&] {
     return group.rank == root ? Moved{MPI_PROC_NULL, 0, from.bytes() * (group.size - 1)}
@@ -42,7 +39,7 @@ Moved scatter(const Group& group, Part to, Part from, int root) {
 }
 Moved all_gather_of(const Group& group, Part, Parts from) {
   return collective(group, [&] {
-    return Moved{MPI_PROC_NULL, bytes(from.counts[group.rank], from.type),
+    return Moved{MPI_PROC_NULL, (group.size - 1) * bytes(from.counts[group.rank], from.type),
                  of_others(group, from.counts, from.type)};
   });
 }

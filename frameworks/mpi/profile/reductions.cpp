@@ -8,19 +8,21 @@ namespace {
 Moved from_root(const Group& group, int root, int count, MPI_Datatype type) {
   return collective(group, [&] {
     const std::int64_t all = bytes(count, type);
-    return group.rank == root ? Moved{MPI_PROC_NULL, all, 0} : Moved{MPI_PROC_NULL, 0, all};
+    return group.rank == root ? Moved{MPI_PROC_NULL, (group.size - 1) * all, 0}
+                              : Moved{MPI_PROC_NULL, 0, all};
   });
 }
 Moved to_root(const Group& group, int root, int count, MPI_Datatype type) {
   return collective(group, [&] {
     const std::int64_t all = bytes(count, type);
-    return group.rank == root ? Moved{MPI_PROC_NULL, 0, all} : Moved{MPI_PROC_NULL, all, 0};
+    return group.rank == root ? Moved{MPI_PROC_NULL, 0, (group.size - 1) * all}
+                              : Moved{MPI_PROC_NULL, all, 0};
   });
 }
 Moved both_ways(const Group& group, int count, MPI_Datatype type) {
   return collective(group, [&] {
-    const std::int64_t all = bytes(count, type);
-    return Moved{MPI_PROC_NULL, all, all};
+    const std::int64_t moved = 2 * (group.size - 1) * bytes(count, type) / group.size;
+    return Moved{MPI_PROC_NULL, moved, moved};
   });
 }
 
@@ -50,11 +52,12 @@ D5_BOTH(Reduce_scatter, Ireduce_scatter,
         (const void* in, void* out, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
         (in, out, counts, type, op, comm), Ranks{comm}, collective(group, [&] {
           return Moved{MPI_PROC_NULL, of_others(group, counts, type),
-                       bytes(counts[group.rank], type)};
+                       (group.size - 1) * bytes(counts[group.rank], type)};
         }))
 
 D5_BOTH(Reduce_scatter_block, Ireduce_scatter_block,
         (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
         (in, out, count, type, op, comm), Ranks{comm}, collective(group, [&] {
-          return Moved{MPI_PROC_NULL, bytes(count, type) * (group.size - 1), bytes(count, type)};
+          const std::int64_t others = bytes(count, type) * (group.size - 1);
+          return Moved{MPI_PROC_NULL, others, others};
         }))

@@ -75,17 +75,18 @@ class CallCheck {
     switch (call_.kind) {
       case CallKind::all_reduce:
         data(call_.output);
-        return moved(bytes(call_.output), bytes(call_.output));
+        return moved(Traffic::of_all_reduce(bytes(call_.output), size_));
       case CallKind::broadcast:
         data(call_.output);
         root();
-        return moved(at_root ? bytes(call_.output) : 0, at_root ? 0 : bytes(call_.output));
+        return moved(at_root ? others() * bytes(call_.output) : 0,
+                     at_root ? 0 : bytes(call_.output));
       case CallKind::all_gather:
         parts(call_.output, call_.output_counts, call_.input);
-        return moved(bytes(call_.input), bytes(call_.output) - bytes(call_.input));
+        return moved(others() * bytes(call_.input), bytes(call_.output) - bytes(call_.input));
       case CallKind::reduce_scatter:
         parts(call_.input, call_.input_counts, call_.output);
-        return moved(bytes(call_.input) - bytes(call_.output), bytes(call_.output));
+        return moved(bytes(call_.input) - bytes(call_.output), others() * bytes(call_.output));
       case CallKind::gather:
         root();
         data(call_.input);
@@ -123,6 +124,9 @@ class CallCheck {
     return static_cast<std::int64_t>(tensor.bytes());
   }
 
+  [[nodiscard]] std::int64_t others() const { return size_ - 1; }
+
+  void moved(std::int64_t both_ways) { moved(both_ways, both_ways); }
   void moved(std::int64_t sent, std::int64_t received) {
     if (size_ == 1) return;
     call_.bytes_sent = sent;

@@ -110,8 +110,8 @@ std::unique_ptr<Request> NodeExchange::queue_all_reduce(const Tensor& data, Redu
 
 std::unique_ptr<Request> NodeExchange::start_all_reduce(const Tensor& data, Reduction reduction,
                                                         std::int64_t chunk_bytes) {
-  const auto bytes = static_cast<std::int64_t>(data.bytes());
-  ranks_.note_traffic("node_memory", bytes, bytes * 2 * (size_ - 1) / size_);
+  const auto moved = Traffic::of_all_reduce(static_cast<std::int64_t>(data.bytes()), size_);
+  ranks_.note_traffic("node_memory", moved, moved);
   return ranks_.watch({.kind = CallKind::all_reduce, .output = data},
                       start({.data = data.reshaped({data.elements()}),
                              .reduction = reduction,
@@ -121,7 +121,8 @@ std::unique_ptr<Request> NodeExchange::start_all_reduce(const Tensor& data, Redu
 std::unique_ptr<Request> NodeExchange::start_broadcast(
     const Tensor& data, int root, std::shared_ptr<std::atomic<bool>> may_begin) {
   const auto bytes = static_cast<std::int64_t>(data.bytes());
-  ranks_.note_traffic("node_memory", rank_ == root ? bytes : 0, rank_ == root ? 0 : bytes);
+  ranks_.note_traffic("node_memory", rank_ == root ? (size_ - 1) * bytes : 0,
+                      rank_ == root ? 0 : bytes);
   return ranks_.watch({.kind = CallKind::broadcast, .output = data},
                       start({.data = data.reshaped({data.elements()}),
                              .root = root,

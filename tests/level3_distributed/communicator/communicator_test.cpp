@@ -142,10 +142,10 @@ TEST_CASE("traffic counts every call and the bytes that its table promises") {
     CHECK(counted.size() == 5);
     return;
   }
-  CHECK(counted["all_reduce"] == Line{2, 48, 48});
-  CHECK(counted["broadcast"] == (rank == 0 ? Line{1, 24, 0} : Line{1, 0, 24}));
-  CHECK(counted["all_gather"] == Line{1, 16, 16 * (n - 1)});
-  CHECK(counted["reduce_scatter"] == Line{1, 16 * (n - 1), 16});
+  CHECK(counted["all_reduce"] == Line{2, 2 * (2 * (n - 1) * 24 / n), 2 * (2 * (n - 1) * 24 / n)});
+  CHECK(counted["broadcast"] == (rank == 0 ? Line{1, 24 * (n - 1), 0} : Line{1, 0, 24}));
+  CHECK(counted["all_gather"] == Line{1, 16 * (n - 1), 16 * (n - 1)});
+  CHECK(counted["reduce_scatter"] == Line{1, 16 * (n - 1), 16 * (n - 1)});
   CHECK(counted["barrier"] == Line{1, 0, 0});
   CHECK(counted.contains("send") == (rank == 0));
   CHECK(counted.contains("receive") == (rank == 1));
@@ -179,7 +179,8 @@ TEST_CASE("an observer sees each call with its bytes, until it is removed") {
   world()->all_reduce(data);
   world()->events().remove(recorder.get());
   world()->barrier();
-  const std::string first = world()->size() == 1 ? "all_reduce 0" : "all_reduce 8";
+  const std::string first =
+      "all_reduce " + std::to_string(Traffic::of_all_reduce(8, world()->size()));
   CHECK(recorder->seen == std::vector<std::string>{first, "/all_reduce"});
 }
 

@@ -34,7 +34,8 @@ TEST_CASE(
       doubling += fmt::format(" {}", partner ? kBytes : 0);
       ring += fmt::format(" {}", other == (rank + 1) % n ? 2 * (n - 1) * kBytes / n : 0);
     }
-    CHECK(told(job.output, rank, "mpi") == fmt::format("traffic {}, library{}", kBytes, doubling));
+    CHECK(told(job.output, rank, "mpi") ==
+          fmt::format("traffic {}, library{}", 2 * (n - 1) * kBytes / n, doubling));
     CHECK(told(job.output, rank, "recursive_doubling") ==
           fmt::format("traffic {}, library{}", kBytes * std::countr_zero(unsigned(n)), doubling));
     CHECK(told(job.output, rank, "ring") ==

@@ -80,15 +80,16 @@ TEST_CASE("the calls of an MPI program are counted to the byte, by call, peer an
     const bool root = rank == 0;
     const double others = n - 1, sum = n * (n + 1) / 2, mine = rank + 1;
     CHECK(among_all("MPI_Barrier") == Counts{1, 0, 0});
-    CHECK(among_all("MPI_Bcast") == Counts{1, root ? 32. : 0, root ? 0 : 32.});
-    CHECK(among_all("MPI_Reduce") == Counts{1, root ? 0 : 32., root ? 32. : 0});
-    CHECK(among_all("MPI_Allreduce") == Counts{1, 32, 32});
-    CHECK(among_all("MPI_Allgather") == Counts{1, 32, 32 * others});
+    CHECK(among_all("MPI_Bcast") == Counts{1, root ? 32 * others : 0, root ? 0 : 32.});
+    CHECK(among_all("MPI_Reduce") == Counts{1, root ? 0 : 32., root ? 32 * others : 0});
+    const double summed = 2 * others / n * 32;
+    CHECK(among_all("MPI_Allreduce") == Counts{1, summed, summed});
+    CHECK(among_all("MPI_Allgather") == Counts{1, 32 * others, 32 * others});
     CHECK(among_all("MPI_Alltoall") == Counts{1, 16 * others, 16 * others});
     CHECK(among_all("MPI_Gatherv") == Counts{1, root ? 0 : 8 * mine, root ? 8 * (sum - mine) : 0});
     CHECK(among_all("MPI_Scatter") == Counts{1, root ? 24 * others : 0, root ? 0 : 24.});
-    CHECK(among_all("MPI_Reduce_scatter") == Counts{1, 8 * (sum - mine), 8 * mine});
-    CHECK(among_all("MPI_Iallreduce") == Counts{1, 32, 32});
+    CHECK(among_all("MPI_Reduce_scatter") == Counts{1, 8 * (sum - mine), 8 * mine * others});
+    CHECK(among_all("MPI_Iallreduce") == Counts{1, summed, summed});
 
     // 16 bytes over each inner end of a line, 24 to the right in a ring
     const double beside = 16. * ((rank > 0) + (rank < n - 1));

@@ -118,7 +118,8 @@ TEST_CASE("bytes through node memory are counted") {
   if (n == 1) {
     CHECK(since.by_call.count("node_memory") == 0);
   } else {
-    // Its data with its sums in place of its own part; the others' parts, and their sums.
-    CHECK(since.by_call.at("node_memory") == Traffic::Line{1, 4800, 4800 * 2 * (n - 1) / n});
+    // Parts for the others and its own sum to each; their parts, and their sums.
+    const std::int64_t moved = 2 * (n - 1) * 4800 / n;
+    CHECK(since.by_call.at("node_memory") == Traffic::Line{1, moved, moved});
   }
 }

@@ -136,7 +136,7 @@ TEST_CASE("a call is a span with its bytes; what it started is another until it 
     return found;
   };
   using enum TraceRecord::Kind;
-  const std::int64_t bytes = world()->size() == 1 ? 0 : 4000;
+  const std::int64_t bytes = Traffic::of_all_reduce(4000, world()->size());
   const auto calls = of_kind(span, "all_reduce"), lives = of_kind(overlapping, "all_reduce");
   CHECK(of_kind(span, "barrier").size() == 1);
   CHECK(of_kind(span, "wait").size() == 1);

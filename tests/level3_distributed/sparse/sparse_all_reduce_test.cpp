@@ -128,6 +128,9 @@ TEST_CASE("ok_topk gives the largest of the sum, and equals of the last") {
   }
 }
 
+/// Bytes that a rank sends in an all-reduce.
+std::int64_t reduced(std::int64_t bytes) { return Traffic::of_all_reduce(bytes, n); }
+
 TEST_CASE("bytes on the wire are what each algorithm's formula says") {
   // k pairs of 8 bytes, the same places on all ranks, k / n in each part; a count of 4 in front.
   const std::int64_t size = 1200, k = 24, part = k / n;
@@ -140,9 +143,10 @@ TEST_CASE("bytes on the wire are what each algorithm's formula says") {
   for (const auto& [name, bytes] : std::vector<std::pair<std::string, std::int64_t>>{
            {"recursive_doubling", doubling * (4 + 8 * k)},
            {"split_all_gather", 2 * halves},
-           {"split_dense", halves + 4 * size / n},
+           {"split_dense", halves + (n - 1) * 4 * size / n},
            // begins of parts, their sums, four histograms, lengths of parts, and the parts
-           {"ok_topk", 8 * (n + 1) + halves + 4 * 256 * 8 + 8 + (4 + 8 * part)}}) {
+           {"ok_topk",
+            reduced(8 * (n + 1)) + halves + 4 * reduced(256 * 8) + (n - 1) * (8 + 4 + 8 * part)}}) {
     CAPTURE(name);
     SparseStream stream = even_stream(size, k);
     const Traffic before = world()->traffic();
@@ -153,8 +157,8 @@ TEST_CASE("bytes on the wire are what each algorithm's formula says") {
 
 TEST_CASE("ok_topk keeps its threshold and parts for the given number of steps") {
   const std::int64_t size = 1200, k = 24, part = k / n;
-  const std::int64_t of_sum = (n - 1) * (4 + 8 * part), told = 8 + 4 + 8 * part,
-                     to_agree = 8 * (n + 1) + 4 * 256 * 8;
+  const std::int64_t of_sum = (n - 1) * (4 + 8 * part), told = (n - 1) * (8 + 4 + 8 * part),
+                     to_agree = reduced(8 * (n + 1)) + 4 * reduced(256 * 8);
   const Settings thrice{{"every", 3}};
   auto algorithm = sparse_all_reduces().at("ok_topk").make(thrice);
   for (int step = 0; step < 7; ++step) {

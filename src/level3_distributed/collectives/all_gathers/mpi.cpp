@@ -4,7 +4,7 @@
 namespace d5::all_gather_algorithm {
 namespace {
 
-/// `Traffic` counts this rank's part out and the others' in, in one call.
+/// `Traffic` counts this rank's part out to each other rank and the others' in, in one call.
 class LibraryAllGather final : public AllGather {
  public:
   std::unique_ptr<Request> start(Communicator& communicator, const Tensor& mine, Tensor& all,
@@ -14,7 +14,8 @@ class LibraryAllGather final : public AllGather {
   std::optional<Traffic::Line> volume(const CollectiveSize& size) const override {
     if (size.ranks == 1) return Traffic::Line{1, 0, 0};
     const std::int64_t mine = Parts(size.elements, size.ranks)[size.rank].size();
-    return Traffic::Line{1, mine * size.element_bytes, (size.elements - mine) * size.element_bytes};
+    return Traffic::Line{1, (size.ranks - 1) * mine * size.element_bytes,
+                         (size.elements - mine) * size.element_bytes};
   }
 };
 

@@ -6,7 +6,7 @@ namespace {
 
 /// The all-reduce of the communicator's library: MPI_Iallreduce under MPI.
 ///
-/// `Traffic` counts b bytes out and in, in one call.
+/// `Traffic` counts 2 (n - 1) / n of the data out and in, in one call.
 class LibraryAllReduce final : public AllReduce {
  public:
   std::unique_ptr<Request> start(Communicator& communicator, Tensor& data,
@@ -14,8 +14,8 @@ class LibraryAllReduce final : public AllReduce {
     return communicator.start_all_reduce(data, reduction);
   }
   std::optional<Traffic::Line> volume(const CollectiveSize& size) const override {
-    const std::int64_t bytes = size.ranks > 1 ? size.elements * size.element_bytes : 0;
-    return Traffic::Line{1, bytes, bytes};
+    const auto moved = Traffic::of_all_reduce(size.elements * size.element_bytes, size.ranks);
+    return Traffic::Line{1, moved, moved};
   }
 };
 

@@ -72,8 +72,9 @@ class NodeMemoryAllReduce final : public AllReduce {
         exchanges.front()->chunk_bytes(used.resources.chunk_bytes.value_or(0));
     used.resources.chunk_bytes = chunk;
     return ranks.observe_schedule([&] {
-      const auto bytes = static_cast<std::int64_t>(data.bytes());
-      ranks.note_traffic("node_memory", bytes, bytes * 2 * (ranks.size() - 1) / ranks.size());
+      const auto moved =
+          Traffic::of_all_reduce(static_cast<std::int64_t>(data.bytes()), ranks.size());
+      ranks.note_traffic("node_memory", moved, moved);
       const Tensor flat = data.reshaped({data.elements()});
       std::vector<std::unique_ptr<Request>> parts;
       for (int i = 0; i < threads; ++i) {

@@ -4,7 +4,7 @@
 namespace d5::broadcast_algorithm {
 namespace {
 
-/// `Traffic` counts b bytes out of the root and into the others, in one call.
+/// `Traffic` counts b bytes out of the root for each other rank, and into it, in one call.
 class LibraryBroadcast final : public Broadcast {
  public:
   std::unique_ptr<Request> start(Communicator& communicator, Tensor& data, int root) override {
@@ -13,7 +13,7 @@ class LibraryBroadcast final : public Broadcast {
   std::optional<Traffic::Line> volume(const CollectiveSize& size) const override {
     const std::int64_t bytes = size.ranks > 1 ? size.elements * size.element_bytes : 0;
     const bool root = size.rank == size.root;
-    return Traffic::Line{1, root ? bytes : 0, root ? 0 : bytes};
+    return Traffic::Line{1, root ? (size.ranks - 1) * bytes : 0, root ? 0 : bytes};
   }
 };
 

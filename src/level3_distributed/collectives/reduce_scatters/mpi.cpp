@@ -4,7 +4,7 @@
 namespace d5::reduce_scatter_algorithm {
 namespace {
 
-/// `Traffic` counts b bytes less this rank's part out, and its part in, in one call.
+/// `Traffic` counts the others' parts out, and this rank's part in from each, in one call.
 class LibraryReduceScatter final : public ReduceScatter {
  public:
   std::unique_ptr<Request> start(Communicator& communicator, const Tensor& all, Tensor& mine,
@@ -14,7 +14,8 @@ class LibraryReduceScatter final : public ReduceScatter {
   std::optional<Traffic::Line> volume(const CollectiveSize& size) const override {
     if (size.ranks == 1) return Traffic::Line{1, 0, 0};
     const std::int64_t mine = Parts(size.elements, size.ranks)[size.rank].size();
-    return Traffic::Line{1, (size.elements - mine) * size.element_bytes, mine * size.element_bytes};
+    return Traffic::Line{1, (size.elements - mine) * size.element_bytes,
+                         (size.ranks - 1) * mine * size.element_bytes};
   }
 };
 
