@@ -59,10 +59,21 @@ struct CollectivePlan {
   [[nodiscard]] Traffic::Line volume(std::int64_t element_bytes) const;
 };
 
-/// Starts the plan on a flat view of `data`; the plans of all ranks must match. `finish` is called
-/// once, after the last round. `chunk_bytes` is the chunk size that the plan was made with
+/// Whether the round reduces into a range that it sends: its sends end first.
+[[nodiscard]] bool sends_what_it_reduces(const CollectivePlan::Round& round);
+
+/// The rounds of a plan, each made when its turn comes.
+struct PlannedRounds {
+  std::size_t count = 0;
+  std::function<CollectivePlan::Round(std::size_t index)> round;
+  std::int64_t scratch_elements = 0;  ///< received for reduction in the largest round
+};
+[[nodiscard]] PlannedRounds rounds_of(CollectivePlan plan);
+
+/// Starts the rounds on a flat view of `data`; the plans of all ranks must match. `finish` is
+/// called once, after the last round. `chunk_bytes` is the chunk size that the plan was made with
 /// (`CommunicationResources`), for the record.
-[[nodiscard]] std::unique_ptr<Request> start_plan(Communicator& ranks, CollectivePlan plan,
+[[nodiscard]] std::unique_ptr<Request> start_plan(Communicator& ranks, PlannedRounds rounds,
                                                   const Tensor& data,
                                                   Reduction reduction = Reduction::sum,
                                                   std::function<void()> finish = {},

@@ -18,8 +18,8 @@ class Parts {
   /// Parts as equal as possible.
   Parts(std::int64_t elements, int parts);
   explicit Parts(const RankCounts& counts);
-  [[nodiscard]] int size() const { return int(offsets_.size()) - 1; }
-  [[nodiscard]] std::int64_t elements() const { return offsets_.back(); }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] std::int64_t elements() const { return elements_; }
   [[nodiscard]] ElementRange operator[](int part) const;
   /// The range of parts `begin` to `end` - 1; these do not wrap around.
   [[nodiscard]] ElementRange between(int begin, int end) const;
@@ -27,13 +27,23 @@ class Parts {
   [[nodiscard]] Parts rotated(int first) const;
 
  private:
-  std::vector<std::int64_t> offsets_;
+  [[nodiscard]] std::int64_t begin(int part) const {
+    return offsets_.empty() ? elements_ * part / size_ : offsets_[std::size_t(part)];
+  }
+
+  int size_;
+  std::int64_t elements_;
+  std::vector<std::int64_t> offsets_;  // empty: equal parts
 };
 
 /// An all-reduce described by a plan over the data.
 class PlannedAllReduce : public AllReduce {
  public:
   [[nodiscard]] virtual CollectivePlan plan(const CollectiveSize& size) const = 0;
+  /// The rounds of `plan`, for `start`; made one by one where there are many.
+  [[nodiscard]] virtual PlannedRounds rounds(const CollectiveSize& size) const {
+    return rounds_of(plan(size));
+  }
   /// The plan with messages of at most `chunk_bytes`, with the same result bits; nullopt if the
   /// algorithm cannot chunk.
   [[nodiscard]] virtual std::optional<CollectivePlan> plan_in_chunks(

@@ -131,6 +131,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Whether ranks of one machine may use its shared memory; false if ranks stand for separate
   /// machines.
   [[nodiscard]] virtual bool shares_nodes() const { return true; }
+  /// Number of consecutive ranks on each node, if all have as many and the transport knows; 0: the
+  /// ranks have to find out (`node_group`).
+  [[nodiscard]] virtual int ranks_per_node() const { return 0; }
   /// Timeout of a wait for other ranks; 0: none.
   [[nodiscard]] virtual std::chrono::nanoseconds longest_wait() const { return {}; }
 

@@ -21,6 +21,7 @@ class CommunicatorDecorator : public Communicator {
   void abort(const std::string& reason) override { inner_->abort(reason); }
   [[nodiscard]] std::string medium() const override { return inner_->medium(); }
   [[nodiscard]] bool shares_nodes() const override { return inner_->shares_nodes(); }
+  [[nodiscard]] int ranks_per_node() const override { return inner_->ranks_per_node(); }
   [[nodiscard]] std::chrono::nanoseconds longest_wait() const override {
     return inner_->longest_wait();
   }

@@ -40,6 +40,7 @@ class FaultInjection final : public CommunicatorDecorator {
   FaultInjection(std::shared_ptr<Communicator> inner, const FaultOptions& options);
   /// False: faults are injected into calls, which shared memory would bypass.
   [[nodiscard]] bool shares_nodes() const override { return false; }
+  [[nodiscard]] int ranks_per_node() const override { return 1; }
 
  protected:
   [[nodiscard]] std::unique_ptr<Request> do_start(const CommunicationCall& call) override;

@@ -49,6 +49,7 @@ class WireModel final : public CommunicatorDecorator {
   [[nodiscard]] std::string medium() const override;
   /// False: each rank stands for a machine of its own.
   [[nodiscard]] bool shares_nodes() const override { return false; }
+  [[nodiscard]] int ranks_per_node() const override { return 1; }
 
  protected:
   [[nodiscard]] std::unique_ptr<Request> do_start(const CommunicationCall& call) override;

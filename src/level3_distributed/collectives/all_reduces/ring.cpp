@@ -14,11 +14,13 @@ namespace {
 class RingAllReduce final : public PlannedAllReduce {
  public:
   CollectivePlan plan(const CollectiveSize& size) const override {
+    const PlannedRounds of = rounds(size);
     CollectivePlan plan;
-    detail::append_ring_all_reduce(
-        plan, size.rank, size.ranks, 0,
-        [parts = Parts(size.elements, size.ranks)](int part) { return parts[part]; });
+    for (std::size_t i = 0; i < of.count; ++i) plan.rounds.push_back(of.round(i));
     return plan;
+  }
+  PlannedRounds rounds(const CollectiveSize& size) const override {
+    return detail::ring_all_reduce_rounds(size);
   }
   std::optional<CollectivePlan> plan_in_chunks(const CollectiveSize& size,
                                                std::int64_t chunk_bytes) const override {

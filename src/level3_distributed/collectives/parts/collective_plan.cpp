@@ -13,14 +13,6 @@ using Round = CollectivePlan::Round;
 
 bool overlap(ElementRange a, ElementRange b) { return a.begin < b.end && b.begin < a.end; }
 
-/// Whether the round reduces into a range that it sends.
-bool sends_what_it_reduces(const Round& round) {
-  return std::ranges::any_of(round.receives, [&](const auto& receive) {
-    return std::ranges::any_of(
-        round.sends, [&](const auto& send) { return overlap(receive.range, send.range); });
-  });
-}
-
 /// Elements received for reduction in the largest round.
 std::int64_t scratch_elements(const CollectivePlan& plan) {
   std::int64_t most = 0;
@@ -45,11 +37,12 @@ void reduce(Communicator& ranks, Tensor target, Tensor arrived, Then then, Reduc
   }
 }
 
-CommunicationSchedule follow(Communicator& ranks, CollectivePlan plan, Tensor data,
+CommunicationSchedule follow(Communicator& ranks, PlannedRounds rounds, Tensor data,
                              Reduction reduction, int tag, std::function<void()> finish) {
   const auto view = [&](ElementRange range) { return data.slice(range.begin, range.end); };
-  Tensor scratch = ranks.scratch({data.dtype(), {scratch_elements(plan)}}, data);
-  for (const Round& round : plan.rounds) {
+  Tensor scratch = ranks.scratch({data.dtype(), {rounds.scratch_elements}}, data);
+  for (std::size_t index = 0; index < rounds.count; ++index) {
+    const Round round = rounds.round(index);
     std::vector<Tensor> arriving;
     std::vector<std::unique_ptr<Request>> receives, sends;
     std::int64_t used = 0;
@@ -75,6 +68,13 @@ CommunicationSchedule follow(Communicator& ranks, CollectivePlan plan, Tensor da
 
 }  // namespace
 
+bool sends_what_it_reduces(const Round& round) {
+  return std::ranges::any_of(round.receives, [&](const auto& receive) {
+    return std::ranges::any_of(
+        round.sends, [&](const auto& send) { return overlap(receive.range, send.range); });
+  });
+}
+
 CollectivePlan::Round& CollectivePlan::round(std::size_t index) {
   if (index >= rounds.size()) rounds.resize(index + 1);
   return rounds[index];
@@ -92,11 +92,19 @@ Traffic::Line CollectivePlan::volume(std::int64_t element_bytes) const {
   return line;
 }
 
-std::unique_ptr<Request> start_plan(Communicator& ranks, CollectivePlan plan, const Tensor& data,
+PlannedRounds rounds_of(CollectivePlan plan) {
+  const std::int64_t scratch = scratch_elements(plan);
+  const std::size_t count = plan.rounds.size();
+  return {.count = count,
+          .round = [plan = std::move(plan)](std::size_t index) { return plan.rounds[index]; },
+          .scratch_elements = scratch};
+}
+
+std::unique_ptr<Request> start_plan(Communicator& ranks, PlannedRounds rounds, const Tensor& data,
                                     Reduction reduction, std::function<void()> finish,
                                     std::optional<std::int64_t> chunk_bytes) {
   return run_schedule(ranks,
-                      follow(ranks, std::move(plan), data.reshaped({data.elements()}), reduction,
+                      follow(ranks, std::move(rounds), data.reshaped({data.elements()}), reduction,
                              ranks.own_tag(), std::move(finish)),
                       {.chunk_bytes = chunk_bytes});
 }

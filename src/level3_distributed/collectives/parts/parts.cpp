@@ -3,12 +3,10 @@
 
 namespace d5 {
 
-Parts::Parts(std::int64_t elements, int parts) {
-  for (int p = 0; p <= parts; ++p) offsets_.push_back(elements * p / parts);
-}
+Parts::Parts(std::int64_t elements, int parts) : size_(parts), elements_(elements) {}
 
-Parts::Parts(const RankCounts& counts) : offsets_{0} {
-  for (const std::int64_t count : counts) offsets_.push_back(offsets_.back() + count);
+Parts::Parts(const RankCounts& counts) : size_(int(counts.size())), elements_(0), offsets_{0} {
+  for (const std::int64_t count : counts) offsets_.push_back(elements_ += count);
 }
 
 ElementRange Parts::operator[](int part) const {
@@ -17,7 +15,7 @@ ElementRange Parts::operator[](int part) const {
 }
 
 ElementRange Parts::between(int begin, int end) const {
-  return {offsets_[std::size_t(begin)], offsets_[std::size_t(end)]};
+  return {this->begin(begin), this->begin(end)};
 }
 
 Parts Parts::rotated(int first) const {

@@ -49,8 +49,8 @@ std::unique_ptr<Request> PlannedAllReduce::start(Communicator& ranks, Tensor& da
   const CollectiveSize size = size_of_call(ranks, data);
   const auto chunk = ranks.options() ? ranks.options()->resources.chunk_bytes : std::nullopt;
   auto chunked = chunk ? plan_in_chunks(size, *chunk) : std::nullopt;
-  if (chunked) return start_plan(ranks, std::move(*chunked), data, reduction, {}, chunk);
-  return start_plan(ranks, plan(size), data, reduction);
+  if (chunked) return start_plan(ranks, rounds_of(std::move(*chunked)), data, reduction, {}, chunk);
+  return start_plan(ranks, rounds(size), data, reduction);
 }
 
 std::unique_ptr<Request> PlannedBroadcast::start(Communicator& ranks, Tensor& data, int root) {
@@ -58,7 +58,7 @@ std::unique_ptr<Request> PlannedBroadcast::start(Communicator& ranks, Tensor& da
     throw ValueError(fmt::format("broadcast on rank {}: the root is {}; expected 0 to {}",
                                  ranks.rank(), root, ranks.size() - 1));
   }
-  return start_plan(ranks, plan(size_of_call(ranks, data, root)), data);
+  return start_plan(ranks, rounds_of(plan(size_of_call(ranks, data, root))), data);
 }
 
 std::unique_ptr<Request> PlannedReduceScatter::start(Communicator& ranks, const Tensor& all,
@@ -67,7 +67,7 @@ std::unique_ptr<Request> PlannedReduceScatter::start(Communicator& ranks, const 
   const Parts parts = checked_parts("reduce-scatter", ranks, all, mine, counts);
   Tensor work = ranks.scratch(flat(all).desc(), all);
   ranks.copy_local(work, flat(all));
-  return start_plan(ranks, plan(ranks.rank(), parts), work, reduction,
+  return start_plan(ranks, rounds_of(plan(ranks.rank(), parts)), work, reduction,
                     [&ranks, result = view(work, parts[ranks.rank()]),
                      target = flat(mine)]() mutable { ranks.copy_local(target, result); });
 }
@@ -89,7 +89,8 @@ std::unique_ptr<Request> PlannedAllGather::start(Communicator& ranks, const Tens
       }
     };
   }
-  return start_plan(ranks, plan(ranks.rank(), parts), work, Reduction::sum, std::move(finish));
+  return start_plan(ranks, rounds_of(plan(ranks.rank(), parts)), work, Reduction::sum,
+                    std::move(finish));
 }
 
 }  // namespace d5

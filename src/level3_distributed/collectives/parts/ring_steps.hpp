@@ -25,6 +25,14 @@ void append_ring(CollectivePlan& plan, const RingSteps& ring,
 void append_ring_all_reduce(CollectivePlan& plan, int rank, int ranks, std::size_t first_round,
                             const std::function<ElementRange(int part)>& range);
 
+/// The same over all data, with equal parts.
+[[nodiscard]] PlannedRounds ring_all_reduce_rounds(const CollectiveSize& size);
+
+/// An all-reduce of two levels: a ring that reduces among each `ranks_per_node` consecutive ranks,
+/// an all-reduce among the ranks of equal places on all nodes, and a ring that distributes in each
+/// node. One ring if the ranks are not a multiple.
+[[nodiscard]] PlannedRounds two_level_ring_rounds(const CollectiveSize& size, int ranks_per_node);
+
 /// A ring for each of the s segments of every part, each one step behind the previous.
 [[nodiscard]] CollectivePlan segmented_ring_plan(const CollectiveSize& size,
                                                  std::int64_t segment_bytes);
