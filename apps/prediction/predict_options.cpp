@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <sstream>
 
@@ -14,7 +13,6 @@
 #include "d5/core/clocks/clock.hpp"
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/machine/threads.hpp"
-#include "d5/core/numbers/byte_count.hpp"
 #include "d5/core/numbers/duration.hpp"
 #include "d5/level3_distributed/launching/rank_launch.hpp"
 #include "d5/prediction/training/prediction_strategy.hpp"
@@ -75,10 +73,12 @@ void PredictOptions::declare(OptionList& options) {
               "processes differ by more than their steps do. The median of a measured launch is a "
               "sample; 1: each step is",
               {.least = 1, .most = 1000});
-  options.add("budget", budget,
-              "time and memory limit of each simulation, as 30s or 30s,2GiB; a curve ends at the "
-              "last point within it. The time of a profile is limited by --step-budget",
-              {.placeholder = "TIME|SIZE,..."});
+  options.add(
+      "budget", budget,
+      "time and memory limit of each simulation, as 30s or 30s,2GiB; a curve ends at the "
+      "last point within it, and the table says what is left out. 0s: no limit of time. The "
+      "time of a profile is limited by --step-budget",
+      {.placeholder = "TIME|SIZE,..."});
   options.add(
       "step_budget", step_budget,
       "time limit of each profile (--budget of 'd5 profile'), and of measuring each number of "
@@ -91,6 +91,9 @@ void PredictOptions::declare(OptionList& options) {
           "simgrid for other topologies); formula: closed forms at once, for any number of ranks",
           entry)
       .flag = "model";
+  options.add("every_rank", every_rank,
+              "simulate every rank, also where those of one host stand for all: more than 4 hosts "
+              "that are alike");
   options.add("what_helps", what_helps,
               "find each row's bottleneck: three more simulations, with computing, bandwidth and "
               "latency twice as good");
@@ -155,14 +158,8 @@ SimulatedTrainingOptions training_of(const PredictOptions& options) {
   if (!options.wire.empty()) {  // a modelled wire sends eagerly: no message waits for its receive
     simulation.eager_bytes = std::numeric_limits<std::int64_t>::max();
   }
-  std::istringstream stream(options.budget);
-  for (std::string word; std::getline(stream, word, ',');) {
-    if (std::toupper(static_cast<unsigned char>(word.back())) == 'B') {
-      simulation.most_bytes = static_cast<std::int64_t>(byte_count(word));
-    } else {
-      simulation.most_wall_seconds = duration_seconds(word);
-    }
-  }
+  simulation.limit(options.budget);
+  training.every_rank = options.every_rank;
   return training;
 }
 

@@ -14,15 +14,15 @@
 namespace d5::app {
 
 struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
-  std::string model, ranks, wire, measure, pictures, keep, budget;
-  std::string engine = {}, step_budget = "90s", least_time = "2s";
+  std::string model, ranks, wire, measure, pictures, keep;
+  std::string engine = {}, budget = "20s", step_budget = "90s", least_time = "2s";
   std::string scheme = "consistent_decentralized:all_reduce=ring";
   std::string optimizer = "sgd:learning_rate=1e-12";
   std::vector<std::string> clusters, strategies;
   std::int64_t batch = 0;  ///< 0: the profile's, the recipe's, or the usual one
   std::int64_t steps = 30;
   int launches = 6;
-  bool strong = false, force = false, what_helps = false;
+  bool strong = false, force = false, what_helps = false, every_rank = false;
 
   void declare(OptionList& options);
   [[nodiscard]] bool is_of_profile() const { return model.ends_with(".json"); }

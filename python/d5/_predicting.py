@@ -65,6 +65,8 @@ def predict(
     wire: str = "",
     model: str = "",
     what_helps: bool = False,
+    budget: str = "20s",
+    every_rank: bool = False,
     trace: os.PathLike[str] | str | None = None,
     framework: str = "reference",
     optimizer: str = _OPTIMIZER,
@@ -80,7 +82,9 @@ def predict(
     `ranks`; `strategies` change the plan one after the other: "compute:factor=2". `model` names the
     model of the network's time (`d5 list simulated-networks`; by default the one that knows the
     cluster's topology), or "formula": closed forms at once, for any number of ranks. `what_helps`
-    finds each point's bottleneck by three more simulations.
+    finds each point's bottleneck by three more simulations. Ranks of one host stand for those of all
+    where hosts are alike; `every_rank` simulates each. A simulation longer or larger than `budget`
+    ("30s,2GiB") ends the curve, and `left_out` says what is missing.
 
     With measure=[1, 2] it predicts and measures this machine's own ranks. `profile` is then a model
     or recipe, which as many copies train at once in `framework`; the network between them is
@@ -109,12 +113,12 @@ def predict(
         chain = strategies.split(",") if isinstance(strategies, str) else list(strategies)
         return _d5._predict(
             profile, place, list(ranks), batch or _d5._only_batch(profile), scheme=scheme, strategies=chain, scaling=scaling, wire=wire,
-            model=model, what_helps=what_helps, trace=trace,
+            model=model, what_helps=what_helps, budget=budget, every_rank=every_rank, trace=trace,
         )
-    if isinstance(profile, _d5.TrainingProfile) or cluster is not None or ranks or strategies or model or what_helps:
+    if isinstance(profile, _d5.TrainingProfile) or cluster is not None or ranks or strategies or model or what_helps or every_rank:
         raise TypeError(
             "d5.predict: measure= trains a model or recipe on this machine as it is; it takes no profile, "
-            "cluster, ranks, strategies, model or what_helps"
+            "cluster, ranks, strategies, model, what_helps or every_rank"
         )
     if launches < 1 or (launches > 1 and _d5.world().size > 1):
         raise ValueError(

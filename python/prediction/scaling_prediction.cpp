@@ -23,10 +23,12 @@ PredictedCurve predict_cluster(const TrainingProfile& profile, const ClusterDesc
                                const std::string& scheme,
                                const std::vector<std::string>& strategies,
                                const std::string& scaling, const std::string& wire,
-                               const std::string& model, bool what_helps,
-                               const std::optional<Path>& trace) {
+                               const std::string& model, bool what_helps, const std::string& budget,
+                               bool every_rank, const std::optional<Path>& trace) {
   PlannedTraining plan{simulated_training(batch, scheme, wire), cluster};
   choose_network_model(plan.training, model, cluster);
+  plan.training.simulation.limit(budget);
+  plan.training.every_rank = every_rank;
   PredictedCurve curve;
   curve.model = profile.model;
   curve.framework = profile.framework;
@@ -44,6 +46,7 @@ PredictedCurve predict_cluster(const TrainingProfile& profile, const ClusterDesc
   long_call([&](const Interrupt& interrupt) {
     options.interrupt = interrupt;
     if (trace) check_writable(trace->string());
+    options.on_left_out = [&](const std::string& what) { curve.left_out = what; };
     curve.points = predict_scaling(profile, plan.cluster, options);
     if (trace) write_timeline(predicted_timeline(profile, plan.cluster, options), trace->string());
   });
@@ -159,6 +162,8 @@ void bind_scaling_prediction(py::module_& m) {
       .def_readonly("strategy", &PredictedCurve::strategy,
                     "Strategies that were applied, with commas between; \"\": none.")
       .def_readonly("points", &PredictedCurve::points, "A d5.PredictedPoint per number of ranks.")
+      .def_readonly("left_out", &PredictedCurve::left_out,
+                    "Numbers of ranks that `budget` left out, and why; \"\": none.")
       .def(
           "table", [](const PredictedCurve& curve) { return prediction_table({curve}); },
           "A row per number of ranks.")
@@ -179,7 +184,8 @@ void bind_scaling_prediction(py::module_& m) {
         py::arg("scheme") = "consistent_decentralized:all_reduce=ring",
         py::arg("strategies") = std::vector<std::string>{}, py::arg("scaling") = "weak",
         py::arg("wire") = "", py::arg("model") = "", py::arg("what_helps") = false,
-        py::arg("trace") = py::none(), "Predicts a cluster; implements d5.predict.");
+        py::arg("budget") = "20s", py::arg("every_rank") = false, py::arg("trace") = py::none(),
+        "Predicts a cluster; implements d5.predict.");
   m.def("prediction_table", &prediction_table, py::arg("curves"),
         "A table of curves, side by side.");
   m.def("prediction_plot", &prediction_plot, py::arg("curves"),

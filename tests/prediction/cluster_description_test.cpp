@@ -65,7 +65,7 @@ TEST_CASE("large messages may have figures of their own") {
     CHECK(cluster.segment_of(1 << 20).source == "b");
     CHECK(cluster.end_bandwidth.value == 4e9);
     CHECK(cluster.spread.value == 0.25);
-    CHECK(cluster.node_of(7) == 0);
+    CHECK(cluster.node_of(7, 8) == 0);
     CHECK(cluster.signal.value == Approx(1e-7));
     CHECK(cluster.medium_share.value == 0.4);
     cluster = parse_cluster_description(to_yaml(cluster), "again.yaml");
@@ -86,6 +86,12 @@ TEST_CASE("an error in a network description has file and line") {
       {"name: n\ntopology: fat-tree\n", "n.yaml:2: topology"},
       {"name: n\ntopology: taurus\n", "torus"},
       {"name: n\nlatency: {value: -1us, source: s}\n", "latency"},
+      {"name: n\nbandwidth: {value: nan, source: s}\n",
+       "n.yaml:2: bandwidth is nan; expected more"},
+      {"name: n\nbandwidth: {value: -1GB/s, source: s}\n", "n.yaml:2: bandwidth"},
+      {"name: n\nbandwidth: {value: inf/s, source: s}\n", "and at most 1e+30"},
+      {"name: n\nhost_bandwidth: {value: 0/s, source: s}\n", "host_bandwidth is 0/s"},
+      {"name: n\nlatency: {value: nan, source: s}\n", "latency is nan; expected at least 0"},
       {"- a\n- b\n", "is not a map"},
       {"name: n\nspread: {value: -1, source: s}\n", "spread is -1; expected at least 0"},
       {"name: n\nsegments: 4KiB\n", "n.yaml:2: 'segments' is not a list"},
@@ -99,6 +105,18 @@ TEST_CASE("an error in a network description has file and line") {
   }));
   CHECK_THROWS_AS(parse_cluster_description(text, "n.yaml"), FormatError);
   CHECK_THROWS_WITH(parse_cluster_description(text, "n.yaml"), Catch::Contains(says));
+}
+
+TEST_CASE("a cluster that a program made up is refused by name of the figure") {
+  ClusterDescription cluster = cluster_of_wire("50us,1GB/s");
+  CHECK_NOTHROW(expect_places(cluster, 2));
+  for (const double wrong : {0.0, -1.0, std::nan(""), 1e31}) {
+    cluster.bandwidth.value = wrong;
+    CHECK_THROWS_WITH(expect_places(cluster, 2), Catch::Contains("bandwidth is"));
+  }
+  cluster.bandwidth.value = 1e9;
+  cluster.overhead.value = std::nan("");
+  CHECK_THROWS_WITH(expect_places(cluster, 2), Catch::Contains("overhead is nan; expected at"));
 }
 
 TEST_CASE("the error about an unknown network suggests the nearest one") {

@@ -120,6 +120,27 @@ TEST_CASE("a prediction from a profile that is mistrusted is so") {
              Catch::StartsWith("other work kept 3.0 of 2 processors busy; 6 steps"));
 }
 
+TEST_CASE("a profile whose schedule misses its unobserved step is mistrusted, by its distance") {
+  TrainingProfile profile = three_pieces();
+  const auto point = [&](double unobserved, int ranks) {
+    profile.batches[0].unobserved.assign(4, unobserved);
+    const auto training = ring_by(SimulatedProgressRule::thread);
+    return predict_scaling(profile, fast_ports(), {.ranks = {ranks}, .training = training}).front();
+  };
+  CHECK(point(0.030, 1).mistrusted.empty());
+  const auto near = point(0.0303, 1);  // 1%: no reason to mistrust, but as much unsure
+  CHECK(near.mistrusted.empty());
+  CHECK(near.step_interval.low == Approx(0.030));
+  CHECK(near.step_interval.high == Approx(0.0303));
+  for (const int ranks : {1, 2}) {
+    const auto shorter = point(0.040, ranks), longer = point(0.024, ranks);
+    CHECK_THAT(shorter.mistrusted, Catch::Contains("schedule is -25% off its unobserved step"));
+    CHECK_THAT(longer.mistrusted, Catch::Contains("schedule is +25% off its unobserved step"));
+    CHECK(shorter.step_interval.high > 0.0399);
+    CHECK(longer.step_interval.low < 0.026);
+  }
+}
+
 TEST_CASE("what lies beyond profile or calibration is marked") {
   ClusterDescription cluster = fast_ports();
   ScalingPredictionOptions options{

@@ -12,10 +12,10 @@
 #include "apps/value_checks.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/tensor/phantom_tensor.hpp"
-#include "d5/level3_distributed/collectives/collective.hpp"
+#include "d5/level3_distributed/collectives/planned_collective.hpp"
 #include "d5/prediction/networks/cluster_description.hpp"
 #include "d5/prediction/networks/simulated_network.hpp"
-#include "d5/prediction/simulation/simulated_run.hpp"
+#include "d5/prediction/simulation/planned_run.hpp"
 
 namespace d5::command {
 namespace {
@@ -53,6 +53,13 @@ TextTable figures(const ClusterDescription& cluster) {
   add("host_latency", cluster.host_latency, "s");
   add("host_bandwidth", cluster.host_bandwidth, "B/s");
   add("copy_bandwidth", cluster.copy_bandwidth, "B/s");
+  if (cluster.nics > 1) table.add({"nics a host", fmt::format("{}", cluster.nics), "", ""});
+  for (const ClusterLevel& level : cluster.levels) {
+    const std::string of = fmt::format("{} hosts a switch: ", level.hosts);
+    table.add({of + "latency above", fmt::format("{:.9g}", level.latency), "s", level.source});
+    table.add(
+        {of + "oversubscription", fmt::format("{:.9g}", level.oversubscription), "", level.source});
+  }
   for (const ClusterSegment& segment : cluster.segments) {
     const std::string from = fmt::format("from {} B: ", segment.bytes);
     table.add({from + "latency", fmt::format("{:.9g}", segment.latency), "s", segment.source});
@@ -67,6 +74,14 @@ double all_reduce_seconds(const ClusterDescription& cluster, int ranks,
                           std::int64_t bytes) {
   SimulationOptions options;
   options.model = {model};
+  const auto one = all_reduces().at(algorithm).make();
+  const auto* planned = dynamic_cast<const PlannedAllReduce*>(one.get());
+  if (planned && cluster.look.value == 0) {
+    const auto rounds = [&](int rank) {
+      return planned->rounds({.rank = rank, .ranks = ranks, .elements = bytes / 4});
+    };
+    return simulate_rounds(ranks, cluster, rounds, 4, options).seconds;
+  }
   const auto reduce = [&](SimulatedRank&, const std::shared_ptr<Communicator>& all) {
     Tensor data = phantom_tensor({DType::float32, {bytes / 4}});
     all_reduces().at(algorithm).make()->start(*all, data)->wait();

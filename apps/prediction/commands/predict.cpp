@@ -14,6 +14,7 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
+#include "d5/core/clocks/clock.hpp"
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
@@ -135,18 +136,26 @@ void predict_clusters(const app::PredictOptions& options, const TrainingProfile&
   }
   ScalingPredictionOptions how = scaling_of(options, training, app::cluster_ranks_of(options));
   Progress progress("predict", static_cast<std::int64_t>(how.ranks.size() * plans.size()));
-  how.on_point = [&](int n) {
-    progress.note(fmt::format("{} ranks", n));
+  constexpr double kSlow = 1;  // s; slow rows are printed when they are done, besides the table
+  double begin = now_seconds();
+  how.on_point = [&](const PredictedPoint& point) {
+    progress.note(fmt::format("{} ranks", point.ranks));
     progress.advance();
+    if (!options.quiet && now_seconds() - begin > kSlow) {
+      app::say(fmt::format("{} on {} ranks: a step of {}", curves.back().cluster, point.ranks,
+                           with_prefix(point.step, "s")));
+    }
+    begin = now_seconds();
   };
+  how.on_left_out = [&](const std::string& what) { curves.back().left_out = what; };
   for (const auto& [words, plan] : plans) {
     how.training = plan.training;
     curves.push_back({.model = profile.model,
                       .framework = profile.framework,
                       .device = profile.device,
                       .cluster = plan.cluster.name,
-                      .strategy = words,
-                      .points = predict_scaling(profile, plan.cluster, how)});
+                      .strategy = words});
+    curves.back().points = predict_scaling(profile, plan.cluster, how);
     if (how.interrupt.due()) break;
   }
 }

@@ -20,6 +20,7 @@
 #include "d5/prediction/profile/profile_training.hpp"
 #include "d5/prediction/profile/rank_rates.hpp"
 #include "d5/prediction/profile/training_profile.hpp"
+#include "d5/prediction/simulation/planned_run.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
 #include "d5/prediction/simulation/timed_optimizer.hpp"
 #include "d5/prediction/training/local_prediction.hpp"

@@ -6,13 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/entries/unknown_name.hpp"
-#include "core/parsing/yaml_tree.hpp"
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
@@ -20,14 +17,51 @@
 #include "d5/core/numbers/byte_count.hpp"
 #include "d5/core/numbers/duration.hpp"
 #include "d5/level3_distributed/decorators/wire_model.hpp"
+#include "prediction/networks/cluster_values.hpp"
 
 namespace d5 {
 namespace {
 
+using detail::expected_value;
+using detail::fail_cluster;
+using detail::is_value;
+using detail::read_choice;
+using detail::read_count;
+using detail::read_levels;
+using detail::read_segments;
+using detail::read_value;
+using detail::read_word;
 using detail::YamlNode;
 
 constexpr const char* kCarriedClusters = "data/clusters";
-constexpr std::array kTopologies = {"star", "memory", "fat_tree", "torus", "dragonfly"};
+
+struct CountRow {
+  const char* key;
+  std::int64_t ClusterDescription::* member;
+};
+constexpr std::array kDescriptionCounts = {
+    CountRow{"hosts", &ClusterDescription::hosts},
+    CountRow{"ranks_per_host", &ClusterDescription::ranks_per_host},
+    CountRow{"nics", &ClusterDescription::nics},
+};
+/// A word of the file, one of `known` unless that is empty.
+struct WordRow {
+  const char* key;
+  std::string ClusterDescription::* member;
+  std::vector<std::string> known;
+};
+const auto& description_words() {
+  static const std::array rows = {
+      WordRow{"name", &ClusterDescription::name, {}},
+      WordRow{"summary", &ClusterDescription::summary, {}},
+      WordRow{"topology",
+              &ClusterDescription::topology,
+              {"star", "levels", "memory", "fat_tree", "torus", "dragonfly"}},
+      WordRow{"placement", &ClusterDescription::placement, {"by_slot", "by_node"}},
+      WordRow{"inside", &ClusterDescription::inside, {"switch", "all_to_all", "ring"}},
+  };
+  return rows;
+}
 
 /// A figure of the file: its member, and whether it is a rate (above 0) or a number (0 or more).
 struct FigureRow {
@@ -52,116 +86,23 @@ constexpr std::array kFigures = {
     FigureRow{"copy_bandwidth", &ClusterDescription::copy_bandwidth, "1.25GB/s", false},
 };
 
-[[noreturn]] void fail(const std::string& file, int line, const std::string& what) {
-  throw FormatError(fmt::format("{}:{}: {}", printable(file), line, what));
-}
-
-[[noreturn]] void fail_unknown(const std::string& file, int line, const char* what,
-                               const std::string& name, const std::vector<std::string>& known) {
-  throw FormatError(
-      detail::unknown_name(fmt::format("{}:{}: {}", printable(file), line, what), name, known));
-}
-
-const std::string& scalar(const std::string& file, const std::string& key, const YamlNode& node) {
-  if (node.kind != YamlNode::Kind::scalar || node.text.empty()) {
-    fail(file, node.line, fmt::format("'{}' is not a single word or number", printable(key)));
-  }
-  return node.text;
-}
-
-/// "50us"; digits alone are seconds, so that a fitted value keeps all of its digits.
-double value_of(const std::string& text, bool is_rate) {
-  std::string_view number = text;
-  if (is_rate && number.ends_with("/s")) number.remove_suffix(2);
-  double value = 0;
-  const auto end = number.data() + number.size();
-  if (const auto read = std::from_chars(number.data(), end, value);
-      read.ec == std::errc() && read.ptr == end) {
-    return value;
-  }
-  if (!is_rate) return duration_seconds(text);
-  if (!text.ends_with("/s")) {
-    throw ValueError(
-        fmt::format("'{}' is not a rate; expected one such as 1.25GB/s", printable(text)));
-  }
-  return static_cast<double>(byte_count(std::string(number)));
-}
-
-/// Reads a rate above 0, or a number of 0 or more.
-double read_value(const std::string& file, const char* key, bool is_rate, const YamlNode& node) {
-  double value = 0;
-  try {
-    value = value_of(scalar(file, key, node), is_rate);
-  } catch (const ValueError& error) {
-    fail(file, node.line, fmt::format("{}: {}", key, error.what()));
-  }
-  const bool holds = is_rate ? value > 0 : value >= 0;
-  if (!holds || value > 1e30) {
-    fail(
-        file, node.line,
-        fmt::format("{} is {}; expected {} 0", key, node.text, is_rate ? "more than" : "at least"));
-  }
-  return value;
+template <class Rows>
+const auto* find_row(const Rows& rows, const std::string& key) {
+  const auto place = std::ranges::find_if(rows, [&](const auto& row) { return key == row.key; });
+  return place == rows.end() ? nullptr : &*place;
 }
 
 ClusterFigure read_figure(const std::string& file, const FigureRow& row, const YamlNode& node) {
   const YamlNode* value = node.find("value");
   const YamlNode* source = node.find("source");
   if (!value || !source || node.entries.size() != 2) {
-    fail(file, node.line,
-         fmt::format("'{}' is not a figure; expected {{value: {}, source: a data sheet}}", row.key,
-                     row.example));
+    fail_cluster(file, node.line,
+                 fmt::format("'{}' is not a figure; expected {{value: {}, source: a data sheet}}",
+                             row.key, row.example));
   }
-  ClusterFigure figure{0, scalar(file, "source", *source)};
+  ClusterFigure figure{0, read_word(file, "source", *source)};
   figure.value = read_value(file, row.key, row.is_rate(), *value);
   return figure;
-}
-
-/// Reads segments of increasing size.
-std::vector<ClusterSegment> read_segments(const std::string& file, const YamlNode& node) {
-  if (!node.is_list()) fail(file, node.line, "'segments' is not a list");
-  std::vector<ClusterSegment> segments;
-  for (const auto& [place, each] : node.entries) {
-    const YamlNode *bytes = each.find("bytes"), *latency = each.find("latency"),
-                   *bandwidth = each.find("bandwidth"), *source = each.find("source");
-    if (!bytes || !latency || !bandwidth || !source || each.entries.size() != 4) {
-      fail(file, each.line,
-           fmt::format("segment {} is invalid; expected {{bytes: 64KiB, latency: 50us, bandwidth: "
-                       "1.25GB/s, source: a data sheet}}",
-                       place));
-    }
-    ClusterSegment segment;
-    try {
-      segment.bytes = static_cast<std::int64_t>(byte_count(scalar(file, "bytes", *bytes)));
-    } catch (const ValueError& error) {
-      fail(file, bytes->line, fmt::format("bytes: {}", error.what()));
-    }
-    if (segment.bytes <= (segments.empty() ? 0 : segments.back().bytes)) {
-      fail(file, bytes->line,
-           fmt::format(
-               "a segment begins at {} bytes; expected more than 0 and more than the one before",
-               segment.bytes));
-    }
-    segment.latency = read_value(file, "latency", false, *latency);
-    segment.bandwidth = read_value(file, "bandwidth", true, *bandwidth);
-    segment.source = scalar(file, "source", *source);
-    segments.push_back(std::move(segment));
-  }
-  return segments;
-}
-
-std::int64_t read_count(const std::string& file, const std::string& key, const YamlNode& node) {
-  constexpr std::int64_t kMost = 1'000'000;
-  const std::string& text = scalar(file, key, node);
-  std::int64_t count = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || count < 1 ||
-      count > kMost) {
-    fail(
-        file, node.line,
-        fmt::format("'{}' is {}; expected a whole number of 1 to {}", key, printable(text), kMost));
-  }
-  return count;
 }
 
 }  // namespace
@@ -175,6 +116,13 @@ ClusterSegment ClusterDescription::segment_of(double bytes) const {
 }
 
 void expect_places(const ClusterDescription& cluster, int ranks) {
+  for (const FigureRow& row : kFigures) {
+    const bool above_zero = row.is_rate() && row.must_be;  // others: 0 is none
+    const double value = (cluster.*row.member).value;
+    if (is_value(value, above_zero)) continue;
+    throw ValueError(fmt::format("cluster '{}': {} is {}; {}", printable(cluster.name), row.key,
+                                 value, expected_value(above_zero)));
+  }
   if (ranks >= 1 && ranks <= cluster.most_ranks()) return;
   throw ValueError(fmt::format(
       "cluster '{}' has room for {} ranks ({} hosts of {}), but {} were requested; raise 'hosts' "
@@ -184,45 +132,51 @@ void expect_places(const ClusterDescription& cluster, int ranks) {
 
 ClusterDescription parse_cluster_description(const std::string& text, const std::string& file) {
   const YamlNode root = detail::parse_yaml(text, file);
-  if (!root.is_map()) fail(file, 1, "is not a map; expected name:, latency:, bandwidth: ...");
+  if (!root.is_map())
+    fail_cluster(file, 1, "is not a map; expected name:, latency:, bandwidth: ...");
   ClusterDescription cluster;
   cluster.file = file;
-  std::vector<std::string> known = {"name",     "summary",          "hosts",   "ranks_per_host",
-                                    "topology", "topology_options", "segments"};
+  std::vector<std::string> known = {"topology_options", "segments", "levels", "rails"};
+  for (const CountRow& row : kDescriptionCounts) known.emplace_back(row.key);
+  for (const WordRow& row : description_words()) known.emplace_back(row.key);
   for (const FigureRow& row : kFigures) known.emplace_back(row.key);
   for (const auto& [key, node] : root.entries) {
-    const auto row =
-        std::ranges::find_if(kFigures, [&](const FigureRow& each) { return key == each.key; });
-    if (row != kFigures.end()) {
+    if (const auto* row = find_row(kFigures, key)) {
       cluster.*row->member = read_figure(file, *row, node);
-    } else if (key == "hosts" || key == "ranks_per_host") {
-      (key == "hosts" ? cluster.hosts : cluster.ranks_per_host) = read_count(file, key, node);
+    } else if (const auto* count = find_row(kDescriptionCounts, key)) {
+      cluster.*count->member = read_count(file, key, node);
     } else if (key == "segments") {
       cluster.segments = read_segments(file, node);
     } else if (key == "topology_options") {
       for (const auto& [option, value] : node.entries) {
-        cluster.topology_options.set(option, scalar(file, option, value),
+        cluster.topology_options.set(option, read_word(file, option, value),
                                      fmt::format("{}:{}", printable(file), value.line));
       }
-    } else if (key == "name" || key == "summary" || key == "topology") {
-      (key == "name"      ? cluster.name
-       : key == "summary" ? cluster.summary
-                          : cluster.topology) = scalar(file, key, node);
+    } else if (key == "levels") {
+      cluster.levels = read_levels(file, node);
+    } else if (key == "rails") {
+      cluster.rails = read_choice(file, key, node, {"true", "false"}) == "true";
+    } else if (const auto* word = find_row(description_words(), key)) {
+      cluster.*word->member = read_choice(file, key, node, word->known);
     } else {
-      fail_unknown(file, node.line, "key", key, known);
-    }
-    if (key == "topology" && std::ranges::none_of(kTopologies, [&](const char* each) {
-          return cluster.topology == each;
-        })) {
-      fail_unknown(file, node.line, "topology", cluster.topology,
-                   {kTopologies.begin(), kTopologies.end()});
+      (void)read_choice(file, "key", {.line = node.line, .text = key, .entries = {}},
+                        known);  // throws
     }
   }
-  if (cluster.name.empty()) fail(file, root.line, "has no 'name'");
+  if (cluster.name.empty()) fail_cluster(file, root.line, "has no 'name'");
   for (const FigureRow& row : kFigures) {
     if (row.must_be && !root.find(row.key)) {
-      fail(file, root.line, fmt::format("has no '{}'", row.key));
+      fail_cluster(file, root.line, fmt::format("has no '{}'", row.key));
     }
+  }
+  if ((cluster.topology == "levels") == cluster.levels.empty()) {
+    fail_cluster(file, root.line, "expected both 'topology: levels' and 'levels', or neither");
+  }
+  if (cluster.nics > cluster.ranks_per_host || cluster.ranks_per_host % cluster.nics != 0) {
+    fail_cluster(
+        file, root.line,
+        fmt::format("{} nics for {} ranks a host; expected a number that divides the ranks",
+                    cluster.nics, cluster.ranks_per_host));
   }
   return cluster;
 }
@@ -234,8 +188,18 @@ std::string to_yaml(const ClusterDescription& cluster) {
   std::ostringstream yaml;
   yaml << "name: " << quoted(cluster.name) << "\n";
   if (!cluster.summary.empty()) yaml << "summary: " << quoted(cluster.summary) << "\n";
-  yaml << "hosts: " << cluster.hosts << "\nranks_per_host: " << cluster.ranks_per_host
-       << "\ntopology: " << cluster.topology << "\n";
+  const ClusterDescription usual;
+  for (const CountRow& row : kDescriptionCounts) {
+    const bool always = row.member != &ClusterDescription::nics;
+    if (!always && cluster.*row.member == usual.*row.member) continue;
+    yaml << row.key << ": " << cluster.*row.member << "\n";
+  }
+  for (const WordRow& row : description_words()) {
+    const bool always = row.member == &ClusterDescription::topology;
+    if (row.known.empty() || (!always && cluster.*row.member == usual.*row.member)) continue;
+    yaml << row.key << ": " << cluster.*row.member << "\n";
+  }
+  if (cluster.rails) yaml << "rails: true\n";
   if (!cluster.topology_options.values().empty()) {
     yaml << "topology_options:\n";
     for (const auto& [option, value] : cluster.topology_options.values()) {
@@ -247,6 +211,11 @@ std::string to_yaml(const ClusterDescription& cluster) {
     if (figure.source.empty()) continue;
     yaml << fmt::format("{}: {{value: {}{}, source: {}}}\n", row.key, figure.value,
                         row.is_rate() ? "/s" : "", quoted(figure.source));
+  }
+  if (!cluster.levels.empty()) yaml << "levels:\n";
+  for (const ClusterLevel& level : cluster.levels) {
+    yaml << fmt::format("  - {{hosts: {}, oversubscription: {}, latency: {}, source: {}}}\n",
+                        level.hosts, level.oversubscription, level.latency, quoted(level.source));
   }
   if (!cluster.segments.empty()) yaml << "segments:\n";
   for (const ClusterSegment& segment : cluster.segments) {

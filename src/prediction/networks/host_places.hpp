@@ -17,6 +17,8 @@ class HostPlaces {
  public:
   HostPlaces(const ClusterDescription& cluster, int ranks)
       : ranks_per_host_(static_cast<int>(cluster.ranks_per_host)),
+        used_hosts_((ranks + ranks_per_host_ - 1) / ranks_per_host_),
+        by_slot_(cluster.placement == "by_slot"),
         between_{cluster.latency.value, 1 / cluster.bandwidth.value} {
     for (const ClusterSegment& segment : cluster.segments) {
       larger_.push_back({segment.bytes, {segment.latency, 1 / segment.bandwidth}});
@@ -27,12 +29,24 @@ class HostPlaces {
     has_inside_ = bandwidth > 0;
   }
 
-  [[nodiscard]] int host(int rank) const { return rank / ranks_per_host_; }
+  [[nodiscard]] int ranks_per_host() const { return ranks_per_host_; }
+  [[nodiscard]] int hosts() const { return used_hosts_; }
+  [[nodiscard]] bool by_slot() const { return by_slot_; }
+  [[nodiscard]] int host(int rank) const {
+    return by_slot_ ? rank / ranks_per_host_ : rank % used_hosts_;
+  }
+  /// The rank's place on its host, from 0.
+  [[nodiscard]] int place(int rank) const {
+    return by_slot_ ? rank % ranks_per_host_ : rank / used_hosts_;
+  }
   [[nodiscard]] bool inside(int from, int to) const {
     return has_inside_ && host(from) == host(to);
   }
   [[nodiscard]] const PathFigures& path(int from, int to, std::int64_t bytes) const {
-    if (inside(from, to)) return inside_;
+    return inside(from, to) ? inside_ : between(bytes);
+  }
+  /// The path between two hosts.
+  [[nodiscard]] const PathFigures& between(std::int64_t bytes) const {
     const PathFigures* found = &between_;
     for (const Larger& segment : larger_) {
       if (bytes >= segment.bytes) found = &segment.figures;
@@ -45,7 +59,8 @@ class HostPlaces {
     std::int64_t bytes;
     PathFigures figures;
   };
-  int ranks_per_host_;
+  int ranks_per_host_, used_hosts_;
+  bool by_slot_;
   PathFigures between_, inside_;
   std::vector<Larger> larger_;
   bool has_inside_ = false;

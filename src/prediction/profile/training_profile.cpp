@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
@@ -106,6 +107,16 @@ StepTimes step_times(const TrainingProfile& profile, std::int64_t batch) {
   result.batch = batch;
   result.beyond = above == all.begin() || above == all.end();
   return result;
+}
+
+double unobserved_over_scheduled(const TrainingProfile& profile, std::int64_t batch) {
+  TrainingProfile::Times times = detail::nearest_times(profile, batch);
+  if (times.unobserved.empty()) return 1;
+  const double scheduled = typical(times, profile.copies).step;
+  times.steps = std::move(times.unobserved);
+  times.seconds.clear();
+  times.gaps.clear();
+  return typical(times, profile.copies).step / scheduled;
 }
 
 std::int64_t only_batch(const TrainingProfile& profile) {

@@ -10,14 +10,13 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/core/tensor/phantom_tensor.hpp"
 #include "d5/level3_distributed/communicator/communication_call.hpp"
+#include "d5/prediction/simulation/simulated_run.hpp"
 
 namespace d5::detail {
 namespace {
 
-bool meet(const MessageEnd& send, const MessageEnd& receive) {
-  return send.context == receive.context && send.tag == receive.tag &&
-         (receive.peer == kAnyRank || receive.peer == send.rank);
-}
+/// The library's own collectives have the odd contexts.
+bool is_librarys(int context) { return context % 2 == 1; }
 
 std::string words(const MessageEnd& end) {
   return fmt::format("{} of {} bytes {} {}, tag {}", end.sends ? "send" : "receive",
@@ -28,11 +27,22 @@ std::string words(const MessageEnd& end) {
 }  // namespace
 
 MessageBoard::MessageBoard(FiberScheduler& scheduler, std::shared_ptr<SimulatedNetwork> network,
-                           int ranks, std::int64_t eager_bytes)
+                           const FoldedRanks& ranks, std::int64_t eager_bytes)
     : scheduler_(scheduler),
       network_(std::move(network)),
+      folded_(ranks),
       eager_bytes_(eager_bytes),
-      ranks_(static_cast<std::size_t>(ranks)) {}
+      ranks_(static_cast<std::size_t>(ranks.members())) {
+  if (!ranks.folds() || network_->fold(ranks.members())) return;
+  throw RanksDiffer(fmt::format("simulation: the network has no {} ranks that are like all others",
+                                ranks.members()));
+}
+
+bool MessageBoard::meet(const MessageEnd& send, const MessageEnd& receive) const {
+  return send.context == receive.context && send.tag == receive.tag &&
+         (receive.peer == kAnyRank ||
+          folded_.meets(send.rank, send.peer, receive.peer, is_librarys(send.context)));
+}
 
 std::int64_t MessageBoard::new_flight(const std::shared_ptr<MessageEnd>& send) {
   ++messages_;
@@ -67,7 +77,7 @@ void MessageBoard::start(std::int64_t id) {
 void MessageBoard::start_send(const std::shared_ptr<MessageEnd>& end) {
   const std::int64_t id = new_flight(end);
   Flight& flight = flights_[static_cast<std::size_t>(id)];
-  Rank& to = ranks_[static_cast<std::size_t>(end->peer)];
+  Rank& to = ranks_[static_cast<std::size_t>(folded_.member(end->peer))];
   const auto receive =
       std::ranges::find_if(to.receives, [&](const auto& each) { return meet(*end, *each); });
   if (receive != to.receives.end()) {
@@ -100,8 +110,9 @@ void MessageBoard::start_receive(const std::shared_ptr<MessageEnd>& end) {
 void MessageBoard::deliver(Flight& flight) {
   MessageEnd& receive = *flight.receive;
   const Tensor& data = flight.kept.defined() ? flight.kept : flight.send->data;
-  receive.from = flight.send->rank;
-  receive.bytes = static_cast<std::int64_t>(data.bytes());
+  receive.from = folded_.folds() ? receive.peer : flight.send->rank;
+  // A member's parts may be an element longer than those of a rank like it.
+  receive.bytes = static_cast<std::int64_t>((folded_.folds() ? receive.data : data).bytes());
   const std::size_t bytes = std::min(data.bytes(), receive.data.bytes());
   if (bytes == 0) return;
   if (is_phantom(data) != is_phantom(receive.data)) {
@@ -162,6 +173,11 @@ void MessageBoard::wait_for_change() {
 void MessageBoard::has_seen_changes() {
   auto& strand = scheduler_.current();
   strand.seen = ranks_[static_cast<std::size_t>(strand.rank)].changes;
+}
+
+bool MessageBoard::has_unmet() const {
+  return std::ranges::any_of(
+      ranks_, [](const Rank& rank) { return !rank.receives.empty() || !rank.flights.empty(); });
 }
 
 std::vector<std::string> MessageBoard::outstanding(int rank) const {

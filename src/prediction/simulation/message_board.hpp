@@ -10,6 +10,7 @@
 #include "d5/core/tensor/tensor.hpp"
 #include "d5/prediction/networks/simulated_network.hpp"
 #include "prediction/simulation/fiber_scheduler.hpp"
+#include "prediction/simulation/folded_ranks.hpp"
 
 namespace d5::detail {
 
@@ -35,8 +36,8 @@ struct MessageEnd {
 /// and passes messages to the network.
 class MessageBoard final : public TimedChanges {
  public:
-  MessageBoard(FiberScheduler& scheduler, std::shared_ptr<SimulatedNetwork> network, int ranks,
-               std::int64_t eager_bytes);
+  MessageBoard(FiberScheduler& scheduler, std::shared_ptr<SimulatedNetwork> network,
+               const FoldedRanks& ranks, std::int64_t eager_bytes);
 
   /// Starts a send at the time of the running fiber, which must have caught up.
   void start_send(const std::shared_ptr<MessageEnd>& end);
@@ -53,6 +54,8 @@ class MessageBoard final : public TimedChanges {
 
   [[nodiscard]] std::int64_t messages() const { return messages_; }
   [[nodiscard]] std::int64_t largest_bytes() const { return largest_bytes_; }
+  /// Whether sends or receives are left without the other end.
+  [[nodiscard]] bool has_unmet() const;
   /// The calls that `rank` waits for, with ranks of the world: "send of 12 bytes to rank 3, tag 0".
   [[nodiscard]] std::vector<std::string> outstanding(int rank) const;
 
@@ -70,6 +73,7 @@ class MessageBoard final : public TimedChanges {
     std::vector<FiberScheduler::Strand*> waiting;  ///< strands that wait for a change
   };
 
+  [[nodiscard]] bool meet(const MessageEnd& send, const MessageEnd& receive) const;
   std::int64_t new_flight(const std::shared_ptr<MessageEnd>& send);
   void start(std::int64_t id);
   /// Delivers the data, or sets the receive's error; completion is reported later.
@@ -80,6 +84,7 @@ class MessageBoard final : public TimedChanges {
 
   FiberScheduler& scheduler_;
   std::shared_ptr<SimulatedNetwork> network_;
+  FoldedRanks folded_;
   std::int64_t eager_bytes_;
   std::vector<Rank> ranks_;
   std::vector<Flight> flights_;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -102,6 +101,12 @@ class MessageRequest final : public Request {
   int exceptions_ = std::uncaught_exceptions();
 };
 
+class NoRequest final : public Request {
+ public:
+  void wait() override {}
+  bool done() override { return true; }
+};
+
 class SimulatedCommunicator final : public Communicator {
  public:
   SimulatedCommunicator(std::shared_ptr<SimulatedWorld> world, Group group, int rank, int context)
@@ -111,6 +116,9 @@ class SimulatedCommunicator final : public Communicator {
   int size() const override { return static_cast<int>(group_->size()); }
   std::string medium() const override { return world_->medium; }
   bool shares_nodes() const override { return world_->nodes.share_memory(); }
+  int ranks_per_node() const override {
+    return group_ == world_->all_ranks ? world_->ranks_per_node : 0;
+  }
   void abort(const std::string& reason) override {
     throw CommunicationError(fmt::format("rank {}: {}", rank_, reason));
   }
@@ -134,17 +142,22 @@ class SimulatedCommunicator final : public Communicator {
  protected:
   std::unique_ptr<Request> do_start(const CommunicationCall& call) override {
     expect_running(call);
+    expect_alike(call);
     if (is_message(call)) return start_message(call);
+    if (takes_no_time(call)) return std::make_unique<NoRequest>();
     return library_call(call, &LibraryAlgorithms::start);
   }
 
   void do_run(const CommunicationCall& call) override {
     expect_running(call);
+    expect_alike(call);
     if (is_message(call)) return start_message(call)->wait();
+    if (takes_no_time(call)) return;
     library_call(call, &LibraryAlgorithms::run)->wait();
   }
 
   std::shared_ptr<Communicator> do_split(int color, int order) override {
+    expect_alike({.kind = CallKind::split});
     const int split = splits_++;
     Tensor mine = Tensor::of<std::int64_t>({2}, {color, order});
     Tensor all = Tensor::empty(DType::int64, {2 * std::int64_t{size()}});
@@ -174,6 +187,17 @@ class SimulatedCommunicator final : public Communicator {
   static bool is_message(const CommunicationCall& call) {
     return call.kind == CallKind::send || call.kind == CallKind::receive;
   }
+  /// Throws: RanksDiffer for calls that are not alike on all ranks, if ranks are folded.
+  void expect_alike(const CommunicationCall& call) const {
+    using enum CallKind;
+    const bool differs = call.kind == split || call.kind == gather || call.kind == scatter ||
+                         (call.kind == receive && call.peer == kAnyRank);
+    if (!differs || !world_->folded.folds()) return;
+    throw RanksDiffer(fmt::format("rank {}: {} is not alike on all ranks", rank_, to_string(call)));
+  }
+  [[nodiscard]] bool takes_no_time(const CommunicationCall& call) const {
+    return call.kind == CallKind::broadcast && world_->folded.folds();
+  }
   void expect_running(const CommunicationCall& call) const {
     if (world_->scheduler.is_running()) return;
     throw CommunicationError(
@@ -187,7 +211,7 @@ class SimulatedCommunicator final : public Communicator {
       return (world_->algorithms.*begin)(library(), call);
     });
   }
-  int world_rank(int rank) const { return (*group_)[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] int world_rank(int rank) const { return (*group_)[static_cast<std::size_t>(rank)]; }
 
   std::unique_ptr<Request> start_message(const CommunicationCall& call) {
     auto end = std::make_shared<MessageEnd>();
@@ -230,11 +254,8 @@ class SimulatedCommunicator final : public Communicator {
 }  // namespace
 
 std::shared_ptr<Communicator> make_simulated_communicator(
-    const std::shared_ptr<SimulatedWorld>& world, int rank, int ranks) {
-  std::vector<int> all(static_cast<std::size_t>(ranks));
-  std::iota(all.begin(), all.end(), 0);
-  return std::make_shared<SimulatedCommunicator>(
-      world, std::make_shared<const std::vector<int>>(std::move(all)), rank, 0);
+    const std::shared_ptr<SimulatedWorld>& world, int rank) {
+  return std::make_shared<SimulatedCommunicator>(world, world->all_ranks, rank, 0);
 }
 
 }  // namespace d5::detail

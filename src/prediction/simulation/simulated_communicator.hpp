@@ -11,6 +11,6 @@ class SimulatedWorld;
 
 /// The world communicator of one rank.
 [[nodiscard]] std::shared_ptr<Communicator> make_simulated_communicator(
-    const std::shared_ptr<SimulatedWorld>& world, int rank, int ranks);
+    const std::shared_ptr<SimulatedWorld>& world, int rank);
 
 }  // namespace d5::detail

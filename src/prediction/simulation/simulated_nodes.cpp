@@ -12,8 +12,8 @@ namespace d5::detail {
 SimulatedNodes::SimulatedNodes(const ClusterDescription& cluster, int ranks, const RankRates& rates,
                                FiberScheduler& scheduler, MessageBoard& board)
     : rates_(rates), signal_(cluster.signal.value), scheduler_(scheduler), board_(board) {
-  for (int rank = 0; rank < ranks; ++rank) nodes_.push_back(cluster.node_of(rank));
-  memories_.resize(static_cast<std::size_t>(nodes_.back()) + 1);
+  for (int rank = 0; rank < ranks; ++rank) nodes_.push_back(cluster.node_of(rank, ranks));
+  memories_.resize(static_cast<std::size_t>(std::ranges::max(nodes_)) + 1);
   share_memory_ = memories_.size() < nodes_.size();
 }
 

@@ -6,15 +6,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "core/clocks/virtual_clock.hpp"
 #include "core/trace/thread_trace.hpp"
 #include "d5/core/clocks/clock.hpp"
 #include "d5/core/errors/error.hpp"
+#include "d5/core/numbers/byte_count.hpp"
+#include "d5/core/numbers/duration.hpp"
 #include "d5/core/tensor/tensor.hpp"
 #include "d5/core/trace/trace.hpp"
 #include "level3_distributed/communicator/patience.hpp"
@@ -85,12 +89,12 @@ class ThreadOfFibers {
 };
 
 void run_rank(
-    SimulatedRank& self, const std::shared_ptr<SimulatedWorld>& world, int ranks,
+    SimulatedRank& self, const std::shared_ptr<SimulatedWorld>& world,
     const std::function<void(SimulatedRank&, const std::shared_ptr<Communicator>&)>& function) {
   if (Trace::on()) {
     detail::trace_of_thread().lane = Trace::lane(fmt::format("simulated rank {}", self.rank()));
   }
-  auto communicator = detail::make_simulated_communicator(world, self.rank(), ranks);
+  auto communicator = detail::make_simulated_communicator(world, self.rank());
   if (world->options.progress == SimulatedProgressRule::poll) return function(self, communicator);
   const auto moved = std::make_shared<detail::SimulatedProgress>(communicator, world);
   struct Stops {
@@ -120,9 +124,10 @@ class SimulationLimits {
     constexpr double kLeastOfRank = 16 << 10;
     if (ranks * kLeastOfRank <= bytes_) return;
     throw MemoryError(
-        fmt::format("{} simulated ranks need at least {} bytes to start, but the budget is {}; "
-                    "simulate fewer, or set most_bytes",
-                    ranks, ranks * kLeastOfRank, bytes_));
+        fmt::format("{} simulated ranks need at least {} bytes to start, but the limit is {}; "
+                    "simulate fewer, raise {}, or take {}",
+                    ranks, ranks * kLeastOfRank, bytes_, option_word("budget"),
+                    option_word("model", "formula")));
   }
   /// The reason to stop; empty: none.
   [[nodiscard]] std::string reached() const {
@@ -142,6 +147,10 @@ class SimulationLimits {
 };
 
 [[noreturn]] void throw_deadlock(const SimulatedWorld& world) {
+  if (world.folded.folds()) {
+    throw RanksDiffer(fmt::format("simulation: {} ranks wait for messages that none like them send",
+                                  world.folded.members()));
+  }
   constexpr std::size_t kMostRanks = 16, kMostCalls = 4;
   std::vector<std::string> lines;
   std::size_t waiting = 0;
@@ -195,6 +204,17 @@ void SimulationOptions::declare(OptionList& list) {
            {.least = 1 << 16, .unit = "byte"});
 }
 
+void SimulationOptions::limit(const std::string& words) {
+  std::istringstream stream(words);
+  for (std::string word; std::getline(stream, word, ',');) {
+    if (!word.empty() && std::toupper(static_cast<unsigned char>(word.back())) == 'B') {
+      most_bytes = static_cast<std::int64_t>(byte_count(word));
+    } else {
+      most_wall_seconds = duration_seconds(word);
+    }
+  }
+}
+
 SimulationReport run_simulated(
     int ranks, const ClusterDescription& cluster,
     const std::function<void(SimulatedRank&, const std::shared_ptr<Communicator>&)>& function,
@@ -203,16 +223,17 @@ SimulationReport run_simulated(
   if (ranks < 1) {
     throw ValueError(fmt::format("{} simulated ranks; expected 1 or more", ranks));
   }
-  const SimulationLimits limits(options, ranks);
+  const int members = options.members > 0 ? std::min(options.members, ranks) : ranks;
+  const SimulationLimits limits(options, members);
   const auto world = std::make_shared<SimulatedWorld>(cluster, ranks, options);
   SimulationReport report;
-  report.rank_seconds.resize(static_cast<std::size_t>(ranks));
+  report.rank_seconds.resize(static_cast<std::size_t>(members));
   const auto is_over = [&] {
     report.stopped = limits.reached();
     return !report.stopped.empty();
   };
   std::optional<ThreadOfFibers> thread(std::in_place, *world);
-  for (int rank = 0; rank < ranks; ++rank) {
+  for (int rank = 0; rank < members; ++rank) {
     world->scheduler.spawn(rank, [&, rank] {
       FiberRank self(*world, rank);
       struct Keeps {  // also after an early stop
@@ -221,11 +242,15 @@ SimulationReport run_simulated(
         ~Keeps() { seconds = rank.now(); }
       };
       const Keeps keeps{report.rank_seconds[static_cast<std::size_t>(rank)], self};
-      run_rank(self, world, ranks, function);
+      run_rank(self, world, function);
     });
   }
   world->scheduler.run(world->nodes, [&] { throw_deadlock(*world); }, is_over);
   thread.reset();
+  if (members < ranks && report.stopped.empty() && world->board.has_unmet()) {
+    throw RanksDiffer(
+        fmt::format("simulation: {} of {} ranks sent messages that none expects", members, ranks));
+  }
   report.seconds = std::ranges::max(report.rank_seconds);
   report.messages = world->board.messages();
   report.largest_bytes = world->board.largest_bytes();

@@ -8,6 +8,7 @@
 
 #include "core/results/result_notes.hpp"
 #include "d5/core/results/results.hpp"
+#include "d5/core/tables/wrapped_text.hpp"
 #include "d5/prediction/training/predicted_curve.hpp"
 
 namespace d5 {
@@ -119,7 +120,12 @@ std::string prediction_text(const std::vector<PredictedCurve>& curves, Format fo
   const TextTable table = table_of(curves, [&](const PredictedPoint& point) {
     return notes.status_of({.status = Status::mistrusted, .reason = point.mistrusted});
   });
-  return table.to_text(format, width) + notes.below_table(format, width);
+  std::string text = table.to_text(format, width) + notes.below_table(format, width);
+  for (const PredictedCurve& curve : curves) {
+    if (curve.left_out.empty()) continue;
+    text += '\n' + wrapped(fmt::format("left out: {}", curve.left_out), width);
+  }
+  return text;
 }
 
 Plot prediction_plot(const std::vector<PredictedCurve>& curves) {

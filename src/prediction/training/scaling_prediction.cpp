@@ -2,6 +2,7 @@
 #include "d5/prediction/training/scaling_prediction.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "d5/core/errors/error.hpp"
@@ -55,6 +57,9 @@ Interval resampled(const TrainingProfile& profile, std::int64_t batch) {
 }
 
 constexpr double kMostSpread = 0.9;
+/// Largest distance of a profile's schedule from its unobserved step; calm profiles are within
+/// 0.6%.
+constexpr double kMostMiss = 0.05;
 
 /// The same cluster with messages slower by `factor`.
 ClusterDescription slower(ClusterDescription cluster, double factor) {
@@ -65,6 +70,7 @@ ClusterDescription slower(ClusterDescription cluster, double factor) {
   for (auto* rate : {&cluster.bandwidth, &cluster.host_bandwidth, &cluster.end_bandwidth}) {
     rate->value /= factor;
   }
+  for (ClusterLevel& level : cluster.levels) level.latency *= factor;
   for (ClusterSegment& segment : cluster.segments) {
     segment.latency *= factor;
     segment.bandwidth /= factor;
@@ -112,8 +118,9 @@ double closed_step(const TrainingProfile& profile, const ClusterDescription& clu
   }
 }
 
+/// `stopped`: the reason of a simulation that its budget ended.
 PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription& cluster,
-                       const ScalingPredictionOptions& options, int ranks) {
+                       const ScalingPredictionOptions& options, int ranks, std::string& stopped) {
   PredictedPoint point;
   point.ranks = ranks;
   point.batch = batch_of_rank(options, ranks);
@@ -133,11 +140,11 @@ PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription&
   if (step_times(profile, point.batch).beyond) {
     mistrust(fmt::format("a batch of {} is outside the profiled range", point.batch));
   }
-  if (!simulated.report.stopped.empty()) mistrust(simulated.report.stopped);
+  stopped = simulated.report.stopped;
+  if (!stopped.empty()) mistrust(fmt::format("{} ({})", stopped, option_word("budget")));
   const std::string& model = training.simulation.model.name;
   const bool knows_links = !simulated_networks().find(model);
-  if (ranks > 1 && !training.by_formula && !knows_links && cluster.topology != "star" &&
-      cluster.topology != "memory") {
+  if (ranks > 1 && !training.by_formula && !knows_links && !cluster.has_own_topology()) {
     mistrust(fmt::format("'{}' takes the topology '{}' as a star, whose links are not shared",
                          model, printable(cluster.topology)));
   }
@@ -150,7 +157,15 @@ PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription&
     mistrust(fmt::format("messages of {} bytes are larger than the largest of the calibration, {}",
                          simulated.report.largest_bytes, known));
   }
-  const Interval factors = resampled(profile, point.batch);
+  Interval factors = resampled(profile, point.batch);
+  const double unobserved = unobserved_over_scheduled(profile, point.batch);
+  if (std::abs(1 / unobserved - 1) > kMostMiss) {
+    mistrust(fmt::format("the profile's schedule is {:+.0f}% off its unobserved step",
+                         100 * (1 / unobserved - 1)));
+  }
+  if (!training.draws_steps) {  // drawn steps take the unobserved time
+    factors = {factors.low * std::min(1.0, unobserved), factors.high * std::max(1.0, unobserved)};
+  }
   const auto at = [&](double factor, double messages) {
     SimulatedTrainingOptions other = training;
     other.compute_factor *= factor;
@@ -237,20 +252,27 @@ std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
   }
   const double alone = throughput_alone(profile, cluster, options);
   std::vector<PredictedPoint> points;
+  std::string reason;  // to end
   for (const int ranks : options.ranks) {
     try {
-      points.push_back(predict(profile, cluster, options, ranks));
+      points.push_back(predict(profile, cluster, options, ranks, reason));
       points.back().alone = alone;
-    } catch (const SimulationBudget&) {
+    } catch (const SimulationBudget& error) {
       if (points.empty()) throw;
+      reason = error.what();
       break;
-    } catch (const MemoryError&) {
+    } catch (const MemoryError& error) {
       if (points.empty()) throw;
+      reason = error.what();
       break;
     }
     set_efficiencies(points);
-    if (options.on_point) options.on_point(ranks);
-    if (options.interrupt.due()) break;
+    if (options.on_point) options.on_point(points.back());
+    if (!reason.empty() || options.interrupt.due()) break;
+  }
+  const std::span<const int> rest = std::span(options.ranks).subspan(points.size());
+  if (!reason.empty() && !rest.empty() && options.on_left_out) {
+    options.on_left_out(fmt::format("{} ranks: {}", fmt::join(rest, ", "), reason));
   }
   return points;
 }

@@ -19,6 +19,7 @@
 #include "d5/prediction/networks/simulated_network.hpp"
 #include "d5/prediction/simulation/timed_optimizer.hpp"
 #include "prediction/profile/launch_samples.hpp"
+#include "prediction/training/alike_ranks.hpp"
 #include "prediction/training/scheduled_training.hpp"
 
 namespace d5 {
@@ -187,7 +188,7 @@ void choose_network_model(SimulatedTrainingOptions& options, const std::string& 
     return;
   }
   options.simulation.model = {"ports"};
-  if (cluster.topology == "star" || cluster.topology == "memory") return;
+  if (cluster.has_own_topology()) return;
   try {
     (void)find_simulated_network("simgrid");
     options.simulation.model = {"simgrid"};
@@ -196,13 +197,9 @@ void choose_network_model(SimulatedTrainingOptions& options, const std::string& 
   }
 }
 
-SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
-                                    const ClusterDescription& cluster,
-                                    const SimulatedTrainingOptions& options) {
-  expect(options);
-  if (options.by_formula || !std::ranges::all_of(options.rewrites, &TrainingRewrite::is_scheme)) {
-    return scheduled_training(profile, ranks, cluster, options);
-  }
+SimulatedTraining detail::simulate_ranks(const TrainingProfile& profile, int ranks,
+                                         const ClusterDescription& cluster,
+                                         const SimulatedTrainingOptions& options) {
   const TimedStep times = timed_step(profile, options.batch, options.compute_factor);
   SimulatedTraining training;
   training.computed = times.seconds();
@@ -234,11 +231,23 @@ SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
   if (training.steps.size() < 2) {
     throw SimulationBudget(fmt::format(
         "simulated training: {} after {} of {} steps of {} ranks, and the first is left "
-        "out; raise most_wall_seconds or most_bytes, or simulate fewer ranks",
-        training.report.stopped, training.steps.size(), options.steps, ranks));
+        "out; raise {}, simulate fewer ranks, or take {}",
+        training.report.stopped, training.steps.size(), options.steps, ranks, option_word("budget"),
+        option_word("model", "formula")));
   }
   sum_up(training, options.draws_steps);
   return training;
+}
+
+SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
+                                    const ClusterDescription& cluster,
+                                    const SimulatedTrainingOptions& options) {
+  expect(options);
+  if (options.by_formula || !std::ranges::all_of(options.rewrites, &TrainingRewrite::is_scheme)) {
+    return scheduled_training(profile, ranks, cluster, options);
+  }
+  const auto folded = detail::simulate_alike_ranks(profile, ranks, cluster, options);
+  return folded ? *folded : detail::simulate_ranks(profile, ranks, cluster, options);
 }
 
 }  // namespace d5

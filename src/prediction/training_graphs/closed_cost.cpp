@@ -63,6 +63,7 @@ Rounds one_message(double bytes, std::int64_t) { return {1, bytes}; }
 constexpr ClosedForm kClosedForms[] = {
     {"all_reduce", "ring", all_reduce_ring},
     {"all_reduce", "segmented_ring", all_reduce_ring},
+    {"all_reduce", "two_level_ring", all_reduce_ring},
     {"all_reduce", "rabenseifner", rabenseifner},
     {"all_reduce", "recursive_doubling", recursive_doubling},
     {"all_reduce", "binomial_tree", all_reduce_tree},
@@ -95,9 +96,43 @@ Rounds rounds_of(const std::string& kind, const CostRule& rule) {
 
 }  // namespace
 
+namespace {
+
+/// One host, with the links between its ranks.
+ClusterDescription host_of(const ClusterDescription& cluster) {
+  ClusterDescription host = cluster;
+  host.ranks_per_host = 1;
+  if (cluster.host_bandwidth.value > 0) {
+    host.latency = cluster.host_latency;
+    host.bandwidth = cluster.host_bandwidth;
+    host.segments.clear();
+  }
+  return host;
+}
+
+/// Rings inside hosts of k ranks, and rings between them, whose messages share the hosts' ports.
+double two_level_ring_seconds(const CostRule& rule, std::int64_t k,
+                              const ClusterDescription& cluster) {
+  const double share = 1 / static_cast<double>(k);
+  const CostRule between{"ring", rule.bytes * share, rule.ranks / k};
+  const double crowd = static_cast<double>(k) / static_cast<double>(cluster.nics) - 1;
+  return closed_seconds("all_reduce", {"ring", rule.bytes, k}, host_of(cluster)) +
+         closed_seconds("all_reduce", between, cluster) +
+         crowd * 2 * share_of_others(between.ranks) * between.bytes / cluster.bandwidth.value;
+}
+
+}  // namespace
+
 double closed_seconds(const std::string& kind, const CostRule& rule,
                       const ClusterDescription& cluster) {
   if (rule.ranks == 1) return 0;
+  if (rule.ranks <= cluster.ranks_per_host && cluster.host_bandwidth.value > 0) {
+    return closed_seconds(kind, rule, host_of(cluster));
+  }
+  if (rule.algorithm == "two_level_ring") {
+    const std::int64_t k = cluster.ranks_per_host;
+    if (k > 1 && rule.ranks % k == 0) return two_level_ring_seconds(rule, k, cluster);
+  }
   const auto [messages, bytes] = rounds_of(kind, rule);
   const ClusterSegment each = cluster.segment_of(bytes / messages);
   return messages * (each.latency + 2 * cluster.overhead.value) + bytes / each.bandwidth;

@@ -90,7 +90,7 @@ TEST_CASE("a prediction that is impossible is an error, with status 2") {
       {"--strategy compute:factor=0", "factor"},
       {"--strategy faster", "faster"},
       {"--distributed consistent_decentralised", "consistent_decentralized"},
-      {"--ranks 256", "room for 128 ranks"},
+      {"--ranks 5000", "room for 4096 ranks"},
       {"--ranks -4", "expected numbers of 1 to"},
       {"--ranks 1000001", "expected numbers of 1 to"},
       {"--model port", "ports"},

@@ -23,6 +23,14 @@ struct ClusterSegment {
   std::string source;
 };
 
+/// A level of switches above the hosts, from the leaves up.
+struct ClusterLevel {
+  std::int64_t hosts = 1;       ///< below one switch
+  double oversubscription = 1;  ///< bandwidth of what is below a switch over that of its uplinks
+  double latency = 0;           ///< host to host, of messages that leave the switch
+  std::string source;
+};
+
 /// A cluster, as described in a file. Units: bytes per second in one direction, s.
 ///
 ///     name: ethernet-10g
@@ -40,8 +48,19 @@ struct ClusterDescription {
   std::string summary;
   std::int64_t hosts = 1;           ///< maximum number of hosts
   std::int64_t ranks_per_host = 1;  ///< consecutive ranks share a host
-  /// star: one non-blocking switch; memory: the shared memory of one machine; others: SimGrid's.
+  /// Order of ranks: by_slot fills one host after the other; by_node deals them out to as many
+  /// hosts.
+  std::string placement = "by_slot";
+  std::int64_t nics = 1;  ///< ports of a host; a host's ranks share them equally
+  /// Links between ranks of one host (`host_bandwidth`): switch: a port a rank; all_to_all: a link
+  /// a pair; ring: links to both neighbours.
+  std::string inside = "switch";
+  /// star: one non-blocking switch; levels: `levels` of switches; memory: the shared memory of one
+  /// machine; others: SimGrid's.
   std::string topology = "star";
+  std::vector<ClusterLevel> levels;
+  /// Whether the ports of one number on all hosts of a leaf share a leaf switch (a rail).
+  bool rails = false;
   Settings topology_options;  ///< further options of the topology: "levels", "down" ...
   ClusterFigure latency;      ///< latency of the first byte, host to host
   ClusterFigure bandwidth;    ///< bandwidth of a host's port
@@ -65,14 +84,21 @@ struct ClusterDescription {
 
   /// Latency and bandwidth of a message between hosts, by its size.
   [[nodiscard]] ClusterSegment segment_of(double bytes) const;
-  /// The node of a rank; ranks of one node share memory.
-  [[nodiscard]] std::int64_t node_of(std::int64_t rank) const {
-    return topology == "memory" ? 0 : rank / ranks_per_host;
+  /// The node of one of `ranks` ranks; ranks of one node share memory.
+  [[nodiscard]] std::int64_t node_of(std::int64_t rank, std::int64_t ranks) const {
+    if (topology == "memory") return 0;
+    return placement == "by_slot" ? rank / ranks_per_host
+                                  : rank % ((ranks + ranks_per_host - 1) / ranks_per_host);
+  }
+  /// Whether the built-in network models know the topology.
+  [[nodiscard]] bool has_own_topology() const {
+    return topology == "star" || topology == "memory" || topology == "levels";
   }
   [[nodiscard]] std::int64_t most_ranks() const { return hosts * ranks_per_host; }
 };
 
-/// Throws: ValueError unless the cluster has room for `ranks` ranks, 1 or more.
+/// Throws: ValueError unless the cluster has room for `ranks` ranks, 1 or more, and its figures are
+/// numbers of 0 or more, its bandwidth above 0.
 void expect_places(const ClusterDescription& cluster, int ranks);
 
 /// Throws: FormatError with file and line for an unknown key, a figure without source, and a

@@ -42,6 +42,14 @@ class SimulatedNetwork {
   };
 
   virtual ~SimulatedNetwork() = default;
+  /// Keeps the ports of ranks 0 to members - 1 alone, each for all ranks whose numbers are equal
+  /// modulo `members`: messages come from those ranks only, to any rank, and each stands for one of
+  /// every rank like its sender. Called before the first start. Returns false if the network
+  /// cannot.
+  virtual bool fold(int members) {
+    (void)members;
+    return false;
+  }
   /// Starts a message. `now` must not be before an earlier start, a reported change, or a limit at
   /// which `advance` found no change.
   virtual void start(const SimulatedMessage& message, double now) = 0;

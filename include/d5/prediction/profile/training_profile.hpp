@@ -76,6 +76,10 @@ struct StepTimes {
 /// Throws: ValueError for a batch below 1.
 [[nodiscard]] StepTimes step_times(const TrainingProfile& profile, std::int64_t batch);
 
+/// Unobserved step over the step that the pieces add up to, at the profiled size nearest to
+/// `batch`: 1 if the schedule meets it, or if there are no unobserved steps.
+[[nodiscard]] double unobserved_over_scheduled(const TrainingProfile& profile, std::int64_t batch);
+
 /// The batch size of a profile that has a single one, for a prediction that names none.
 /// Throws: ValueError that lists the sizes of a profile with several.
 [[nodiscard]] std::int64_t only_batch(const TrainingProfile& profile);

@@ -29,8 +29,14 @@ struct SimulationOptions {
   double most_wall_seconds = 0;  ///< limit of real time; 0: none
   std::int64_t most_bytes = 0;   ///< limit of memory; 0: `memory_budget()`
   std::int64_t stack_bytes = std::int64_t{1} << 20;
+  /// Simulates ranks 0 to members - 1 alone, each for all whose numbers are equal modulo `members`;
+  /// 0: every rank. For code that does the same on all ranks, with peers at the same distance, as a
+  /// ring. Broadcasts take no time.
+  int members = 0;
 
   void declare(OptionList& options);
+  /// Sets the limits of "30s", "2GiB" or "30s,2GiB". Throws: ValueError.
+  void limit(const std::string& words);
 };
 
 /// A simulated rank, as seen by the function that runs on it. Units: seconds of virtual time.
@@ -60,6 +66,11 @@ class SimulationBudget : public Unsupported {
   using Unsupported::Unsupported;
 };
 
+/// Error of a simulation of some `members`, whose messages do not meet: ranks are not alike.
+class RanksDiffer : public Unsupported {
+  using Unsupported::Unsupported;
+};
+
 /// Runs `function` on `ranks` simulated ranks, all on this thread, in virtual time. Each has a
 /// communicator whose messages take the time given by the cluster. All code over communicators runs
 /// unmodified, with real data or phantom tensors.
@@ -81,7 +92,7 @@ class SimulationBudget : public Unsupported {
 /// Throws: the first exception of `function` in virtual time, after all other ranks have unwound;
 /// CommunicationError for a deadlock, with each rank's time and calls; ValueError for fewer than 1
 /// rank, or more than the cluster has room for; MemoryError if the memory budget is too small for
-/// the ranks.
+/// the ranks; RanksDiffer, with `members`, for ranks or networks that do not fold.
 /// Thread safety: simulations may run concurrently on different threads.
 SimulationReport run_simulated(
     int ranks, const ClusterDescription& cluster,

@@ -15,13 +15,15 @@ namespace d5 {
 struct PredictedCurve {
   std::string model, framework, device;
   std::string cluster;
-  std::string strategy;  ///< applied strategies; empty: none
-  std::vector<PredictedPoint> points;
+  std::string strategy = {};  ///< applied strategies; empty: none
+  std::vector<PredictedPoint> points = {};
+  std::string left_out = {};  ///< numbers of ranks that a budget left out, and why; empty: none
 };
 
 /// One row for each curve and number of ranks.
 [[nodiscard]] TextTable prediction_table(const std::vector<PredictedCurve>& curves);
-/// The table in `format`. For people the reasons of mistrusted rows stand below it, by number.
+/// The table in `format`. For people the reasons of mistrusted rows stand below it, by number, and
+/// what budgets left out.
 /// `width`: as for `TextTable::to_text`.
 [[nodiscard]] std::string prediction_text(const std::vector<PredictedCurve>& curves, Format format,
                                           int width = 0);

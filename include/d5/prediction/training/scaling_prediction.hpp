@@ -18,6 +18,8 @@ enum class PredictedScaling {
   strong  ///< constant total batch
 };
 
+struct PredictedPoint;
+
 struct ScalingPredictionOptions {
   std::vector<int> ranks = {1, 2, 4, 8};
   PredictedScaling scaling = PredictedScaling::weak;
@@ -27,7 +29,10 @@ struct ScalingPredictionOptions {
   /// `batch` is per rank or in total, by `scaling`; the other fields as for one simulation.
   SimulatedTrainingOptions training = {};
   Interrupt interrupt = {};
-  std::function<void(int ranks)> on_point = {};  ///< called after each point
+  /// Called after each point.
+  std::function<void(const PredictedPoint&)> on_point = {};
+  /// Called once if a budget ends the curve, with the numbers of ranks left out and the reason.
+  std::function<void(const std::string&)> on_left_out = {};
 };
 
 /// The batch of one rank. Throws: ValueError for a batch that does not divide among the ranks.
@@ -57,7 +62,7 @@ struct PredictedPoint {
 };
 
 /// Predicts the scaling curve of a profiled training on a cluster, point by point. After an
-/// interrupt, or if a simulation exceeds its budget, it returns the points so far.
+/// interrupt, or if a simulation exceeds its budget (`on_left_out`), it returns the points so far.
 ///
 /// Throws: as `simulate_training`; ValueError for an empty list, ranks outside 1 to 10^6, or a
 /// batch that does not divide among the ranks; Interrupted before the first point.

@@ -34,6 +34,10 @@ struct SimulatedTrainingOptions {
   /// Schedules the training's graph with closed forms (`closed_cost`) and simulates no rank: any
   /// number of ranks at once, without contention.
   bool by_formula = false;
+  /// Simulates every rank, also where those of one host stand for all
+  /// (`SimulationOptions::members`): on more than 4 hosts (8 ranks at least), if they agree within
+  /// 0.1% with every rank of 4 hosts.
+  bool every_rank = false;
   /// Rewrites in order. If one has no scheme (`is_scheme`), the training's graph is scheduled with
   /// closed forms instead, and no rank is simulated.
   std::vector<TrainingRewrite> rewrites = {};

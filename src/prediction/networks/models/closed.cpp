@@ -16,6 +16,11 @@ class ClosedNetwork final : public SimulatedNetwork {
   ClosedNetwork(const ClusterDescription& cluster, int ranks)
       : places_(cluster, ranks), free_(static_cast<std::size_t>(ranks)) {}
 
+  bool fold(int members) override {
+    free_.resize(static_cast<std::size_t>(members));
+    return true;
+  }
+
   void start(const SimulatedMessage& message, double now) override {
     const auto& path = places_.path(message.from, message.to, message.bytes);
     double& free = free_[static_cast<std::size_t>(message.from)];

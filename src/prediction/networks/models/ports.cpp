@@ -9,6 +9,7 @@
 #include "prediction/networks/event_queue.hpp"
 #include "prediction/networks/fluid_share.hpp"
 #include "prediction/networks/host_places.hpp"
+#include "prediction/networks/levelled_ports.hpp"
 
 namespace d5::detail {
 namespace {
@@ -80,8 +81,16 @@ class PortNetwork final : public SimulatedNetwork {
  public:
   PortNetwork(const ClusterDescription& cluster, int ranks)
       : places_(cluster, ranks),
-        hosts_(static_cast<std::size_t>(places_.host(ranks - 1)) + 1),
+        hosts_(static_cast<std::size_t>(places_.hosts())),
         ranks_(static_cast<std::size_t>(ranks)) {}
+
+  bool fold(int members) override {
+    const int each = places_.ranks_per_host();
+    if (members % each != 0 || (each > 1 && !places_.by_slot())) return false;
+    hosts_.resize(static_cast<std::size_t>(members / each));
+    ranks_.resize(static_cast<std::size_t>(members));
+    return true;
+  }
 
   void start(const SimulatedMessage& message, double now) override {
     const auto& path = places_.path(message.from, message.to, message.bytes);
@@ -122,9 +131,10 @@ class PortNetwork final : public SimulatedNetwork {
   };
 
   Port& port(const SimulatedMessage& message, int rank) {
-    return places_.inside(message.from, message.to)
-               ? ranks_[static_cast<std::size_t>(rank)]
-               : hosts_[static_cast<std::size_t>(places_.host(rank))];
+    const bool inside = places_.inside(message.from, message.to);
+    auto& ports = inside ? ranks_ : hosts_;
+    const auto place = static_cast<std::size_t>(inside ? rank : places_.host(rank));
+    return ports[place < ports.size() ? place : place % ports.size()];  // folded: one like it
   }
 
   detail::HostPlaces places_;
@@ -137,16 +147,18 @@ class PortNetwork final : public SimulatedNetwork {
 /// Source: Hoefler, Schneider and Lumsdaine, "LogGOPSim: Simulating Large-Scale Applications in the
 /// LogGOPS Model" (LSAP 2010): L, G and the ports; o and S belong to the ranks.
 void register_ports(Registry<SimulatedNetworkEntry>& registry) {
-  registry.add("ports",
-               SimulatedNetworkEntry("LogGOPS: a first-in, first-out port at each end of every "
-                                     "message; with a medium_share, messages share a medium",
-                                     [](const ClusterDescription& cluster,
-                                        int ranks) -> std::shared_ptr<SimulatedNetwork> {
-                                       if (cluster.medium_share.value > 0) {
-                                         return detail::make_shared_medium(cluster, ranks);
-                                       }
-                                       return std::make_shared<PortNetwork>(cluster, ranks);
-                                     }));
+  const auto make = [](const ClusterDescription& cluster,
+                       int ranks) -> std::shared_ptr<SimulatedNetwork> {
+    if (cluster.medium_share.value > 0) return detail::make_shared_medium(cluster, ranks);
+    if (detail::LevelledPorts::are_needed(cluster)) {
+      return std::make_shared<detail::LevelledPorts>(cluster, ranks);
+    }
+    return std::make_shared<PortNetwork>(cluster, ranks);
+  };
+  registry.add("ports", SimulatedNetworkEntry(
+                            "LogGOPS: a first-in, first-out port at each end of every message, and "
+                            "at uplinks of levels; with a medium_share, messages share a medium",
+                            make));
 }
 
 }  // namespace d5::simulated_network

@@ -27,6 +27,7 @@ class Wire final : public PredictionStrategy {
     for (auto* figure : {&cluster.latency, &cluster.host_latency, &cluster.overhead}) {
       figure->value *= options_.latency;
     }
+    for (ClusterLevel& level : cluster.levels) level.latency *= options_.latency;
     for (ClusterSegment& segment : cluster.segments) {
       segment.bandwidth *= options_.bandwidth;
       segment.latency *= options_.latency;
