@@ -99,7 +99,10 @@ void bind_judge(py::module_& m) {
   tell_keywords(m, "judge", options_of<JudgeOptions>());
   m.def("judge_board", &judge_board, py::arg("records"),
         "Judged sources, the fastest right one first: `d5 report --board`. `records` are those of "
-        "several verdicts, or of files.");
+        "several verdicts, or of files.\n\n"
+        "    sources = [\"tiled.cpp\", \"naive.cpp\"]\n"
+        "    verdicts = [d5.judge(source, \"MatMul 64x64 64x64\") for source in sources]\n"
+        "    print(d5.judge_board([row for one in verdicts for row in one.records]))");
 }
 
 }  // namespace d5::python

@@ -213,8 +213,8 @@ def test_a_verdict_has_the_ratio_to_the_first_framework():
     assert 0 < low <= verdict.ratio <= high
     ratios = [row.samples for row in verdict.records if row.metric == "time_ratio"]
     assert verdict.ratio == pytest.approx(np.median(np.sqrt(np.prod(ratios, axis=0))))
-    board = str(d5.judge_board(verdict.records))
-    assert f"{verdict.ratio:.3f}*" in board and "2 of 2" in board
+    board = d5.judge_board(verdict.records)
+    assert f"{verdict.ratio:.3f}*" in str(board) and "2 of 2" in str(board)
 
 
 def test_judgements_at_once_give_the_verdicts_that_they_give_alone():

@@ -55,8 +55,8 @@ std::vector<double> arrivals(const ClusterDescription& cluster, const std::vecto
   return times;
 }
 
-double seconds_of(const std::string& algorithm, const ClusterDescription& cluster, int ranks,
-                  std::int64_t bytes, int members = 0) {
+double all_reduce_seconds(const std::string& algorithm, const ClusterDescription& cluster,
+                          int ranks, std::int64_t bytes, int members = 0) {
   return run_simulated(ranks, cluster,
                        [&](SimulatedRank&, const Ranks& all) {
                          Tensor data = phantom_tensor({DType::float32, {bytes / 4}});
@@ -118,15 +118,16 @@ TEST_CASE("an all-reduce of two levels takes the sum of its rings") {
   ClusterDescription even = with;
   even.levels[0] = {.hosts = 2, .oversubscription = 1, .latency = 10e-6, .source = "s"};
   const double between = 14 * (10e-6 + bytes / 4 / 8 / 1e9);
-  const double took = seconds_of("two_level_ring", even, 32, std::int64_t(bytes));
+  const double took = all_reduce_seconds("two_level_ring", even, 32, std::int64_t(bytes));
   CHECK(took == Approx(inside + between).epsilon(1e-6));
   CHECK(closed_seconds("all_reduce", {"two_level_ring", bytes, 32}, even) == Approx(took));
-  CHECK(seconds_of("ring", even, 32, std::int64_t(bytes)) > took);
-  CHECK(seconds_of("two_level_ring", even, 32, std::int64_t(bytes), 4) ==
+  CHECK(all_reduce_seconds("ring", even, 32, std::int64_t(bytes)) > took);
+  CHECK(all_reduce_seconds("two_level_ring", even, 32, std::int64_t(bytes), 4) ==
         Approx(took).epsilon(1e-3));
-  CHECK_THROWS_AS(seconds_of("two_level_ring", with, 32, 4096, 4), RanksDiffer);  // half a leaf
-  CHECK(seconds_of("two_level_ring", with, 32, std::int64_t(bytes), 8) ==
-        Approx(seconds_of("two_level_ring", with, 32, std::int64_t(bytes))).epsilon(1e-3));
+  CHECK_THROWS_AS(all_reduce_seconds("two_level_ring", with, 32, 4096, 4),
+                  RanksDiffer);  // half a leaf
+  CHECK(all_reduce_seconds("two_level_ring", with, 32, std::int64_t(bytes), 8) ==
+        Approx(all_reduce_seconds("two_level_ring", with, 32, std::int64_t(bytes))).epsilon(1e-3));
 }
 
 TEST_CASE("a file of levels is read, written and refused with line") {
