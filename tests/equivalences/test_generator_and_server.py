@@ -48,7 +48,7 @@ def serve(d5):
     yield start
     for server in started:
         server.send_signal(signal.SIGINT)
-        assert server.wait(30) == 0
+        assert server.wait(30) == 128 + signal.SIGINT
 
 
 def test_times_of_a_clockwork(d5, serve):

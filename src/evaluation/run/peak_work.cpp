@@ -27,19 +27,22 @@ using detail::EvaluatedModel;
 
 using Of = PeakObjective::Of;
 
+/// "ttft."; latency's percentiles have no name before them.
+std::string prefix_of(const PeakObjective& objective) {
+  return objective.of == Of::latency ? "" : fmt::format("{}.", name_of(objective.of));
+}
+
 /// "p99 <= 50 ms", "ttft.p99 <= 50 ms", "attainment >= 0.99".
 std::string words_of(const PeakObjective& objective) {
   if (objective.of == Of::attainment) return fmt::format("attainment >= {:g}", objective.limit);
-  const std::string metric =
-      objective.of == Of::latency ? "" : fmt::format("{}.", name_of(objective.of));
-  return fmt::format("{}p{:g} <= {}", metric, 100 * objective.percentile,
+  return fmt::format("{}p{:g} <= {}", prefix_of(objective), 100 * objective.percentile,
                      with_prefix(objective.limit, "s"));
 }
 
 /// The words that `objectives_of_words` reads to the same numbers.
 std::string exact_words_of(const PeakObjective& objective) {
   if (objective.of == Of::attainment) return fmt::format("attainment>={}", objective.limit);
-  return fmt::format("{}.p{:.15g}<={}s", name_of(objective.of), 100 * objective.percentile,
+  return fmt::format("{}p{:.15g}<={}s", prefix_of(objective), 100 * objective.percentile,
                      objective.limit);
 }
 
