@@ -37,7 +37,7 @@ def serve(d5):
 
     def start(*words, cache=None):
         server = subprocess.Popen(
-            [PROGRAM, "serve", "--bind", "127.0.0.1:0", "--agents", "127.0.0.1:0", "--database", d5.folder / "r.db", *words],
+            [PROGRAM, "serve", "--bind", "127.0.0.1:0", "--agents", "127.0.0.1:0", "--database", d5.folder / "r.db", *map(str, words)],
             stdout=subprocess.PIPE, text=True, cwd=d5.folder,
             env={**os.environ, **({"D5_CACHE_DIR": str(d5.folder / "cache")} if cache is None else {})})
         started.append(server)
