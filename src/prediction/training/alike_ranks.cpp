@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -38,16 +39,33 @@ bool agree(const TrainingProfile& profile, const ClusterDescription& cluster,
   }
 }
 
+/// All that the step of some ranks depends on. Names alone do not tell: programs make clusters and
+/// profiles of one name that differ.
+std::string kind_of(const TrainingProfile& profile, const ClusterDescription& cluster,
+                    const SimulatedTrainingOptions& options) {
+  const SimulationOptions& simulation = options.simulation;
+  const RankRates& rates = simulation.rates;
+  std::string kind = fmt::format(
+      "{} {} {} {} {} {} {} {} {} {} {}\n{}", to_words(options.scheme), to_words(simulation.model),
+      static_cast<int>(simulation.progress), simulation.eager_bytes, options.batch,
+      options.compute_factor, simulation.members, rates.reduce_bandwidth, rates.scale_bandwidth,
+      rates.copy_bandwidth, std::hash<std::string>()(to_json(profile)), to_yaml(cluster));
+  // Figures without a source are not in the text.
+  for (const ClusterFigure* figure :
+       {&cluster.latency, &cluster.bandwidth, &cluster.overhead, &cluster.end_bandwidth,
+        &cluster.medium_share, &cluster.signal, &cluster.look, &cluster.host_latency,
+        &cluster.host_bandwidth}) {
+    kind += fmt::format(" {}", figure->value);
+  }
+  return kind;
+}
+
 /// `agree`, once for each kind of simulation.
 bool agreed(const TrainingProfile& profile, const ClusterDescription& cluster,
             const SimulatedTrainingOptions& options) {
   static std::mutex mutex;
   static std::map<std::string, bool> known;
-  const SimulationOptions& simulation = options.simulation;
-  const std::string kind = fmt::format(
-      "{} {} {} {} {} {} {} {} {}", to_words(options.scheme), to_words(simulation.model),
-      static_cast<int>(simulation.progress), simulation.eager_bytes, profile.model, options.batch,
-      cluster.name, cluster.topology, simulation.members);
+  const std::string kind = kind_of(profile, cluster, options);
   const std::lock_guard lock(mutex);
   const auto place = known.find(kind);
   if (place != known.end()) return place->second;
