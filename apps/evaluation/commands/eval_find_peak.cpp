@@ -32,10 +32,10 @@ constexpr const char* kFindPeakExamples =
   d5 eval find-peak efficientnet-lite0 --slo "p99<=50ms" --batch 1,8 --longest-wait 0.005 --out r.json
   d5 report r.json --analysis peak              latency by rate: which rates held, which missed
 
-A rate holds if the upper end of each percentile's interval meets its objective (of an attainment the
-lower end), and the second half of the run alone does, too. The search doubles the rate until one misses, then bisects to --tolerance.
-It says first how long it may take. Ctrl-C and --most-seconds end it, and the rates that were tried are
-kept.)";
+A rate holds if the upper end of each percentile's interval meets its objective (the lower end, for an
+attainment), and the second half of the run alone does, too. The search doubles the rate until one
+misses, then bisects to --tolerance. It says first how long it may take. Ctrl-C and --most-seconds end
+it, and the rates that were tried are kept.)";
 
 struct FindPeakOptions : app::EvaluationOptions,
                          app::OutputOptions,
