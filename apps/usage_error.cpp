@@ -14,7 +14,7 @@
 namespace d5::app {
 namespace {
 
-std::vector<std::string> commands_of(const CLI::App& app) {
+std::vector<std::string> names_below(const CLI::App& app) {
   std::vector<std::string> names;
   for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(command->get_name());
@@ -65,7 +65,7 @@ std::string explain_word(const std::string& word, const CLI::App& place) {
     if (std::ranges::find(known, name) == known.end()) throw_unknown_name("option", name, known);
     return fmt::format("{} stands before the command; expected after '{}'", name, full_name(place));
   }
-  if (const auto known = commands_of(place); !known.empty()) {
+  if (const auto known = names_below(place); !known.empty()) {
     expect_built(word, place);
     throw_unknown_name("command", word, known);
   }
@@ -93,7 +93,7 @@ std::string explain_in(const CLI::ParseError& error, const CLI::App& app, const 
   if (required || dynamic_cast<const CLI::ExtrasError*>(&error) || asks_for_help(error)) {
     const auto rest = app.remaining(true);
     if (!rest.empty()) return explain_word(rest.front(), place);
-    if (const auto commands = commands_of(place); !commands.empty()) {
+    if (const auto commands = names_below(place); !commands.empty()) {
       return fmt::format("{} needs a command: {}", full_name(place), fmt::join(commands, ", "));
     }
     return error.what();
@@ -115,7 +115,7 @@ const CLI::App& deepest(const CLI::App& app) {
 }
 
 bool is_answered(const CLI::ParseError& error, const CLI::App& app) {
-  const bool is_command = commands_of(deepest(app)).empty() || app.remaining(true).empty();
+  const bool is_command = names_below(deepest(app)).empty() || app.remaining(true).empty();
   return asks_for_help(error) && is_command;
 }
 

@@ -27,7 +27,7 @@ endforeach()
 # templates. Preset dev has none, so that a changed line recompiles one file, and missing includes are found.
 option(D5_UNITY "Compile several files of a target together (unity builds)" ${PROJECT_IS_TOP_LEVEL})
 set(CMAKE_UNITY_BUILD ${D5_UNITY})
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 24)
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

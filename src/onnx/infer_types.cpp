@@ -23,7 +23,7 @@ using ::onnx::TypeProto;
 namespace rules = ::onnx::shape_inference;
 
 using Opsets = std::unordered_map<std::string, int>;
-using Types = std::unordered_map<std::string, TypeProto*>;
+using TypesByName = std::unordered_map<std::string, TypeProto*>;
 
 /// Whether GatherND's rule would begin before its lists.
 bool begins_before_list(const ::onnx::AttributeProto& attribute) {
@@ -91,7 +91,7 @@ void clean(TypeProto& type) {
 /// ONNX's interface.
 class GraphTypes final : public ::onnx::GraphInferencer {
  public:
-  GraphTypes(::onnx::GraphProto& graph, const Types& outer, const Opsets& opsets,
+  GraphTypes(::onnx::GraphProto& graph, const TypesByName& outer, const Opsets& opsets,
              const Source& source)
       : graph_(graph), outer_(outer), opsets_(opsets), source_(source) {}
 
@@ -262,11 +262,11 @@ class GraphTypes final : public ::onnx::GraphInferencer {
   }
 
   ::onnx::GraphProto& graph_;
-  const Types& outer_;
+  const TypesByName& outer_;
   const Opsets& opsets_;
   const Source& source_;
-  Types types_;       ///< types known so far, including those of enclosing graphs
-  Types undeclared_;  ///< values of this graph that are listed without a type
+  TypesByName types_;       ///< types known so far, including those of enclosing graphs
+  TypesByName undeclared_;  ///< values of this graph that are listed without a type
   std::unordered_map<std::string, const ::onnx::TensorProto*> data_;
   rules::DataValueMap values_;
   std::deque<TypeProto> own_types_;
@@ -282,7 +282,7 @@ void infer_types(::onnx::ModelProto& model, const Source& source) {
     opsets[import.domain()] = int(import.version());
   }
   if (opsets.empty()) opsets[""] = 1;  // IR versions below 3
-  const Types none;
+  const TypesByName none;
   GraphTypes(*model.mutable_graph(), none, opsets, source).run();
 }
 

@@ -22,7 +22,7 @@ namespace {
 using detail::OpenaiSystem;
 using testing::ScriptedServer;
 
-class Texts final : public Prompts {
+class GivenPrompts final : public Prompts {
  public:
   std::int64_t size() const override { return 4; }
   void load(std::span<const std::int64_t>) override {}
@@ -47,7 +47,7 @@ struct Served {
     const auto system = predictor->system(prompts);
     return scenarios().at(scenario.name).make(scenario.settings)->run(*system, options);
   }
-  Texts prompts;
+  GivenPrompts prompts;
   testing::ServedGenerators served;
 };
 
@@ -66,7 +66,7 @@ std::string usage(int prompt, int completion, int cached = 0) {
          ", \"completion_tokens\": " + std::to_string(completion) +
          ", \"prompt_tokens_details\": {\"cached_tokens\": " + std::to_string(cached) + "}}}\n\n";
 }
-const std::string kDone = "data: [DONE]\n\n";
+const std::string kLastEvent = "data: [DONE]\n\n";
 
 OpenaiSystem::Options openai_client(const std::string& url) {
   return {.name = "openai", .base = url + "v1", .seconds = 20, .request = {.model = "m"}};
@@ -81,7 +81,7 @@ ScenarioResult ask_openai(const std::vector<std::string>& answers,
   options.name = usual.name;
   options.base = usual.base;
   options.request.model = usual.request.model;
-  Texts prompts;
+  GivenPrompts prompts;
   OpenaiSystem system(options, prompts);
   return scenarios()
       .at("closed_loop")
@@ -168,13 +168,13 @@ TEST_CASE("an address without a server, and an unknown model, are refused when t
 }
 
 TEST_CASE("a request says what was asked for, and each prompt begins with another nonce") {
-  const std::string answer = kHead + content("a") + usage(3, 1) + kDone;
+  const std::string answer = kHead + content("a") + usage(3, 1) + kLastEvent;
   for (const bool is_fresh : {true, false}) {
     ScriptedServer server({answer, answer, answer});
     OpenaiSystem::Options options = openai_client(server.url);
     options.is_fresh = is_fresh;
     options.request = {.model = "m", .most_tokens = 7, .ignore_eos = true, .seed = 5};
-    Texts prompts;
+    GivenPrompts prompts;
     {
       OpenaiSystem system(options, prompts);
       (void)scenarios().at("closed_loop").make()->run(system, {.least_queries = 3});
@@ -200,11 +200,11 @@ TEST_CASE("a request says what was asked for, and each prompt begins with anothe
 TEST_CASE("a session's requests have what was said before, reasoning left out") {
   const std::string reasoned =
       "data: {\"choices\": [{\"index\": 0, \"delta\": {\"reasoning_content\": \"hm\"}}]}\n\n";
-  const std::string first = kHead + reasoned + content("one") + usage(3, 2) + kDone;
+  const std::string first = kHead + reasoned + content("one") + usage(3, 2) + kLastEvent;
   const std::string busy = "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 2\r\n\r\nno";
-  const std::string other = kHead + content("two") + usage(9, 1, 4) + kDone;
+  const std::string other = kHead + content("two") + usage(9, 1, 4) + kLastEvent;
   ScriptedServer server({first, busy, other});
-  Texts prompts;
+  GivenPrompts prompts;
   {
     OpenaiSystem system(openai_client(server.url), prompts);
     const auto result =
@@ -227,7 +227,8 @@ TEST_CASE("refusals are failed queries with their status, and are counted") {
       "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 32\r\n\r\n"
       R"({"error": {"message": "slower"}})";
   const std::string down = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\ndown";
-  const auto result = ask_openai({kHead + content("a") + usage(3, 1) + kDone, busy, down, busy});
+  const auto result =
+      ask_openai({kHead + content("a") + usage(3, 1) + kLastEvent, busy, down, busy});
   CHECK(result.status == Status::failed);
   CHECK_THAT(result.reason,
              Catch::Contains("3 of 4 samples failed, the first with: HTTP 429: slower"));
@@ -236,7 +237,7 @@ TEST_CASE("refusals are failed queries with their status, and are counted") {
 }
 
 TEST_CASE("a server that closes, hangs or sends another thing costs its own query alone") {
-  const std::string whole = kHead + content("a") + usage(3, 1) + kDone;
+  const std::string whole = kHead + content("a") + usage(3, 1) + kLastEvent;
   const auto fault = [&](const std::string& bad) {
     const auto result = ask_openai({bad, whole});
     CHECK(result.queries.at(1).status == Status::passed);
@@ -262,7 +263,7 @@ TEST_CASE("counts of tokens that differ are doubted, with the words") {
                            const OpenaiSystem::Options& options = {}) {
     std::string answer = kHead;
     for (const std::string& one : events) answer += one;
-    const auto result = ask_openai({answer + kDone, answer + kDone}, options);
+    const auto result = ask_openai({answer + kLastEvent, answer + kLastEvent}, options);
     CHECK(result.status == Status::mistrusted);
     return result.reason;
   };
@@ -284,7 +285,7 @@ TEST_CASE("counts of tokens that differ are doubted, with the words") {
 }
 
 TEST_CASE("a run whose counts agree is trusted, with a warm cache too") {
-  const std::string answer = kHead + content("a") + usage(9, 1, 4) + kDone;
+  const std::string answer = kHead + content("a") + usage(9, 1, 4) + kLastEvent;
   const auto result = ask_openai(
       {answer, answer}, {.is_fresh = false, .tokenizer = tokenizers().at("bytes").make({})});
   CAPTURE(result.reason);

@@ -62,27 +62,27 @@ std::unique_ptr<ImageReader> whole() {
   return std::make_unique<WholeImageReader<decode>>();
 }
 
-struct Format {
+struct KnownFormat {
   std::string_view begin;  // ? matches any byte
   std::unique_ptr<ImageReader> (*reader)();
 };
 constexpr std::array kFormats{
-    Format{"BM"sv, whole<detail::decode_bmp>},
-    Format{"\xff\xd8\xff"sv, detail::jpeg_reader},
-    Format{"\0\0\0\x0cjP  \r\n\x87\n"sv, whole<detail::decode_jpeg2000>},
-    Format{"\xff\x4f\xff\x51"sv, whole<detail::decode_jpeg2000>},  // raw codestream
-    Format{"\x89PNG\r\n\x1a\n"sv, detail::png_reader},
-    Format{"P1"sv, whole<detail::decode_pnm>},
-    Format{"P2"sv, whole<detail::decode_pnm>},
-    Format{"P3"sv, whole<detail::decode_pnm>},
-    Format{"P4"sv, whole<detail::decode_pnm>},
-    Format{"P5"sv, whole<detail::decode_pnm>},
-    Format{"P6"sv, whole<detail::decode_pnm>},
-    Format{"II*\0"sv, whole<detail::decode_tiff>},
-    Format{"MM\0*"sv, whole<detail::decode_tiff>},
-    Format{"II+\0"sv, whole<detail::decode_tiff>},  // more than 4 GiB
-    Format{"MM\0+"sv, whole<detail::decode_tiff>},
-    Format{"RIFF????WEBP"sv, whole<detail::decode_webp>},
+    KnownFormat{"BM"sv, whole<detail::decode_bmp>},
+    KnownFormat{"\xff\xd8\xff"sv, detail::jpeg_reader},
+    KnownFormat{"\0\0\0\x0cjP  \r\n\x87\n"sv, whole<detail::decode_jpeg2000>},
+    KnownFormat{"\xff\x4f\xff\x51"sv, whole<detail::decode_jpeg2000>},  // raw codestream
+    KnownFormat{"\x89PNG\r\n\x1a\n"sv, detail::png_reader},
+    KnownFormat{"P1"sv, whole<detail::decode_pnm>},
+    KnownFormat{"P2"sv, whole<detail::decode_pnm>},
+    KnownFormat{"P3"sv, whole<detail::decode_pnm>},
+    KnownFormat{"P4"sv, whole<detail::decode_pnm>},
+    KnownFormat{"P5"sv, whole<detail::decode_pnm>},
+    KnownFormat{"P6"sv, whole<detail::decode_pnm>},
+    KnownFormat{"II*\0"sv, whole<detail::decode_tiff>},
+    KnownFormat{"MM\0*"sv, whole<detail::decode_tiff>},
+    KnownFormat{"II+\0"sv, whole<detail::decode_tiff>},  // more than 4 GiB
+    KnownFormat{"MM\0+"sv, whole<detail::decode_tiff>},
+    KnownFormat{"RIFF????WEBP"sv, whole<detail::decode_webp>},
 };
 
 bool begins_with(ImageBytes bytes, std::string_view signature) {
@@ -112,9 +112,9 @@ ImageDecoder& ImageDecoder::operator=(ImageDecoder&&) noexcept = default;
 ImageSize ImageDecoder::open(std::span<const std::byte> bytes, std::int64_t most_pixels) {
   reader_ = nullptr;
   const ImageBytes image(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-  const auto* const found = std::find_if(kFormats.begin(), kFormats.end(), [&](const Format& f) {
-    return begins_with(image, f.begin);
-  });
+  const auto* const found =
+      std::find_if(kFormats.begin(), kFormats.end(),
+                   [&](const KnownFormat& f) { return begins_with(image, f.begin); });
   if (found == kFormats.end()) {
     throw FormatError(
         fmt::format("image: {} bytes that do not begin as an image, expected BMP, JPEG, JPEG 2000, "

@@ -114,7 +114,7 @@ constexpr NamedCall kRefused[] = {
 #endif
 };
 
-constexpr std::string_view kNothing = "/dev/null";  // it may be written, too
+constexpr std::string_view kNullDevice = "/dev/null";  // it may be written, too
 
 /// Files that libraries read while they are loaded, to count processors, or to draw a seed.
 constexpr std::string_view kReadable[] = {"/lib/",
@@ -128,7 +128,7 @@ constexpr std::string_view kReadable[] = {"/lib/",
                                           "/proc/cpuinfo",
                                           "/proc/meminfo",
                                           "/dev/urandom",
-                                          kNothing};
+                                          kNullDevice};
 
 /// The path without links and dots; empty if there is no such file. A relative path is refused,
 /// because it begins in a folder of the other process.
@@ -186,7 +186,7 @@ void SupervisedCalls::open_for(const seccomp_notif& asked, std::uint64_t path_ad
   const std::string path = text_at(path_address);
   const bool is_library = path == judged::kLibraryPath;
   const std::string real = is_library ? source_.file : resolved(path);
-  if (real != kNothing && (flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY) {
+  if (real != kNullDevice && (flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY) {
     throw JudgeFault("wrote a file", fmt::format("it opened '{}' to write", printable(path)));
   }
   if (real.empty()) {

@@ -109,7 +109,7 @@ constexpr std::int64_t kMostCells = 1024;   // per direction
 constexpr std::int64_t kUsualPixels = 512;  // size of a picture with few cells
 constexpr std::int64_t kMostPixelsOfCell = 32;
 constexpr std::int64_t kFewestPixels = 16;  // so that a vector is wider than a line
-constexpr double kNothing = -1;             // value of a cell without elements
+constexpr double kEmptyCell = -1;           // value of a cell without elements
 constexpr Pixel kNan = {224, 16, 32}, kInfinite = {255, 146, 0};
 
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -159,7 +159,7 @@ Cells cells_of(const Tensor& values) {
   const std::int64_t across = std::clamp<std::int64_t>(std::int64_t(std::ceil(square)), 1, tiles);
   const Axis x(across, width), y(quotient_up(tiles, across), height);
   Cells cells{y.cells(), x.cells(),
-              std::vector<double>(std::size_t(y.cells() * x.cells()), kNothing)};
+              std::vector<double>(std::size_t(y.cells() * x.cells()), kEmptyCell)};
   dispatch(NumberTypes{}, values.dtype(), "heatmap", [&]<class T>() {
     const T* value = values.data<T>();
     for (std::int64_t tile = 0; tile < tiles; ++tile) {
@@ -252,7 +252,7 @@ Tensor heatmap(const Tensor& values) {
   for (std::int64_t row = 0; row < cells.rows; ++row) {
     for (std::int64_t column = 0; column < cells.columns; ++column) {
       const double size = cells.sizes[std::size_t(row * cells.columns + column)];
-      if (size == kNothing) continue;
+      if (size == kEmptyCell) continue;
       canvas.fill(column * wide, row * high, wide, high, colour_of(size, scale.largest()));
     }
   }

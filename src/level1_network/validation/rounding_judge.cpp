@@ -29,7 +29,7 @@ constexpr double kMultiple = 8, kUlps = 8;
 constexpr double kCancelled = 64;  // the root of 4096 terms
 constexpr std::uint32_t kFewRuns = 3, kMostRuns = 19;
 
-bool holds_floats(const Value& value) {
+bool may_round(const Value& value) {
   return value.is_tensor() && may_be_trained(value.tensor().dtype());
 }
 
@@ -130,7 +130,7 @@ RoundingJudge::RoundingJudge(std::function<GraphExecutor&()> open, ValueMap inpu
     found_.expected.push_back({.tensor = std::move(tensor), .own = std::move(value)});
   }
   for (Expected& expected : found_.expected) {
-    if (!holds_floats(expected.own)) continue;
+    if (!may_round(expected.own)) continue;
     expected.exact = detail::to_float64(expected.own.tensor());
     expected.distances = {0};
   }
@@ -184,7 +184,7 @@ void RoundingJudge::run_in_float64(const Interrupt& interrupt) {
   for (Expected& expected : found_.expected) {
     const Value* exact = find(answers, expected.tensor);
     // A parameter that has no gradient in float64 has none at all.
-    if (!expected.exact.defined() || !exact || !holds_floats(*exact)) continue;
+    if (!expected.exact.defined() || !exact || !may_round(*exact)) continue;
     if (exact->tensor().desc() != expected.exact.desc()) continue;
     const Tensor own = std::move(expected.exact);
     expected.exact = where_finite(exact->tensor(), own);

@@ -25,14 +25,14 @@ std::uint32_t big_endian(const std::uint8_t* bytes) {
 }
 
 /// Bytes read, decompressed or hashed between two checks of the interrupt: some 10 ms of work.
-constexpr std::size_t kPiece = std::size_t{8} << 20;
+constexpr std::size_t kWorkPiece = std::size_t{8} << 20;
 
 std::string checksum(std::string_view file, const std::function<void()>& go_on) {
   Sha256 sum;
   while (!file.empty()) {
     go_on();
-    sum.add(file.substr(0, kPiece));
-    file.remove_prefix(std::min(kPiece, file.size()));
+    sum.add(file.substr(0, kWorkPiece));
+    file.remove_prefix(std::min(kWorkPiece, file.size()));
   }
   return sum.digest();
 }
@@ -44,7 +44,7 @@ std::vector<std::uint8_t> unpack(GzipReader& reader, std::size_t total,
   values.reserve(total);
   while (values.size() < total) {
     go_on();
-    const std::size_t done = values.size(), wanted = std::min(kPiece, total - done);
+    const std::size_t done = values.size(), wanted = std::min(kWorkPiece, total - done);
     values.resize(done + wanted);
     const std::size_t read = reader.read(values.data() + done, wanted);
     if (read < wanted) {

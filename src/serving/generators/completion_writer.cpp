@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
-std::string event_of(const std::string& data) { return "data: " + data + "\n\n"; }
+std::string stream_event(const std::string& data) { return "data: " + data + "\n\n"; }
 
 const char* reason_of(AnswerEnd end) {
   return end == AnswerEnd::most_tokens || end == AnswerEnd::capacity ? "length" : "stop";
@@ -55,7 +55,7 @@ std::string CompletionWriter::chunk(Json choices, Json usage) const {
   Json all = body(form_ == CompletionForm::chat ? "chat.completion.chunk" : "text_completion",
                   std::move(choices));
   if (tells_usage_) all["usage"] = std::move(usage);
-  return event_of(text_of(all));
+  return stream_event(text_of(all));
 }
 
 std::string CompletionWriter::event(const RunningCompletion::Text& text,
@@ -84,7 +84,7 @@ std::string CompletionWriter::last_events(const RunningCompletion::Text& text,
     try {
       std::rethrow_exception(text.outcome->fault);
     } catch (const std::exception& error) {
-      return events + event_of(openai_error_text(error));
+      return events + stream_event(openai_error_text(error));
     }
   }
   Json end{{"index", 0}};
@@ -94,7 +94,7 @@ std::string CompletionWriter::last_events(const RunningCompletion::Text& text,
   end["finish_reason"] = reason_of(*text.outcome->end);
   events += chunk(Json::array({end}), tells_each_usage_ ? usage_of(running) : Json());
   if (tells_usage_) events += chunk(Json::array(), usage_of(running));
-  return events + event_of("[DONE]");
+  return events + stream_event("[DONE]");
 }
 
 std::string CompletionWriter::whole(const std::string& content, const std::string& reasoning,

@@ -19,7 +19,7 @@ using namespace d5;
 
 namespace {
 
-std::map<std::string, testing::GradientRow> table() {
+std::map<std::string, testing::GradientRow> gradient_rows() {
   const char* source = std::getenv("D5_SOURCE_DIR");
   if (!source) FAIL("D5_SOURCE_DIR is not set; run this test through ctest");
   return testing::gradient_table(source);
@@ -28,7 +28,7 @@ std::map<std::string, testing::GradientRow> table() {
 }  // namespace
 
 TEST_CASE("every operator's gradient is checked, or the table says why there is none") {
-  const auto rows = table();
+  const auto rows = gradient_rows();
   for (const auto& entry : framework("reference").part<OperatorRegistry>().list()) {
     const std::string name = entry.domain.empty() ? entry.name : entry.domain + "." + entry.name;
     INFO(name);
@@ -44,7 +44,7 @@ TEST_CASE("every operator's gradient is checked, or the table says why there is 
 
 TEST_CASE("a gradient that float64 cannot judge is skipped, and is neither passed nor failed") {
   std::size_t skipped = 0;
-  for (const auto& [name, row] : table()) {
+  for (const auto& [name, row] : gradient_rows()) {
     for (const std::string& line : row.in_float32) {
       INFO(line);
       const auto records = test_gradient(parse_case(line, 1), "reference");
@@ -60,7 +60,7 @@ TEST_CASE("a gradient that float64 cannot judge is skipped, and is neither passe
 
 TEST_CASE("gradients are the slopes of forward on every line of the table") {
   std::uint64_t seed = 0;
-  for (const auto& [name, row] : table()) {
+  for (const auto& [name, row] : gradient_rows()) {
     for (const std::string& line : row.cases) {
       INFO(line);
       const auto records = test_gradient(parse_case(line, ++seed), "reference");

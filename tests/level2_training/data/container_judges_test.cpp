@@ -53,7 +53,7 @@ std::string words_of(const Dataset& dataset) {
 }
 
 template <class T>
-std::vector<T> values(const Tensor& tensor) {
+std::vector<T> stored_values(const Tensor& tensor) {
   return {tensor.span<T>().begin(), tensor.span<T>().end()};
 }
 
@@ -83,13 +83,15 @@ TEST_CASE("d5 reads NumPy's arrays, of each version and order, but no pickles") 
     const auto data = open_container("npy", folder / file, {{"field", "x"}});
     CHECK(words_of(*data) == "x float32 2x3; ");
     CHECK(data->size() == 4);
-    CHECK(values<float>(sample_of(*data, 2)[0]) == std::vector<float>{12, 13, 14, 15, 16, 17});
+    CHECK(stored_values<float>(sample_of(*data, 2)[0]) ==
+          std::vector<float>{12, 13, 14, 15, 16, 17});
   }
   for (const char* file : {"stored.npz", "packed.npz"}) {
     CAPTURE(file);
     const auto data = open_container("npz", folder / file);
     CHECK(words_of(*data) == "x float32 2x3; label int64 scalar; ");
-    CHECK(values<float>(sample_of(*data, 2)[0]) == std::vector<float>{12, 13, 14, 15, 16, 17});
+    CHECK(stored_values<float>(sample_of(*data, 2)[0]) ==
+          std::vector<float>{12, 13, 14, 15, 16, 17});
     CHECK(data->labels("label") == std::vector<std::int64_t>{0, 1, 2, 3});
   }
   CHECK_THROWS_AS(open_container("npy", folder / "objects.npy"), Unsupported);
@@ -117,7 +119,7 @@ TEST_CASE("d5 reads archives of Python's tarfile as WebDataset does, in each for
       CHECK(data->sample_name(1) == stem);
       const auto sample = sample_of(*data, 2);
       CHECK(sample[0].item<std::string>() == std::string(526, '\2'));
-      CHECK(values<double>(sample[2]) == std::vector<double>(6, 2));
+      CHECK(stored_values<double>(sample[2]) == std::vector<double>(6, 2));
       CHECK(sample[3].item<std::string>() == "{\"i\": 2}");
     }
     const auto chosen = open_container("tar", path, {{"fields", "cls,jpeg"}});
@@ -153,12 +155,14 @@ TEST_CASE("d5 reads TensorFlow's records, packed or not") {
       REQUIRE(data->size() == 30);
       for (std::int64_t i = 0; i < 30; ++i) {
         const auto sample = sample_of(*data, i);
-        CHECK(values<float>(sample[0]) == std::vector<float>{float(i) / 4, 0.5f, 0.25f, 1e30f});
+        CHECK(stored_values<float>(sample[0]) ==
+              std::vector<float>{float(i) / 4, 0.5f, 0.25f, 1e30f});
         CHECK(sample[1].item<std::int64_t>() == i - (std::int64_t{1} << 40));
         CHECK(sample[2].item<std::string>() == std::string(std::size_t(i) * 50, char(i)));
-        CHECK(values<std::int64_t>(sample[3]) ==
+        CHECK(stored_values<std::int64_t>(sample[3]) ==
               (i % 2 == 0 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{-i, i}));
-        CHECK(values<std::string>(sample[4]) == std::vector<std::string>(std::size_t(i % 3), "a"));
+        CHECK(stored_values<std::string>(sample[4]) ==
+              std::vector<std::string>(std::size_t(i % 3), "a"));
       }
     }
   }

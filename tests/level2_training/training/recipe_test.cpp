@@ -29,7 +29,7 @@ acceptable:
   epoch_time: {at_most: 60}
 )";
 
-Recipe small() { return Recipe::parse(kSmall, "small.yaml"); }
+Recipe small_recipe() { return Recipe::parse(kSmall, "small.yaml"); }
 
 /// The message of what parsing `text` throws.
 std::string complaint(const std::string& text) {
@@ -52,7 +52,7 @@ std::string with(const std::string& what, const std::string& replacement) {
 }  // namespace
 
 TEST_CASE("a recipe's values are found under dotted keys, with their part") {
-  const Recipe recipe = small();
+  const Recipe recipe = small_recipe();
   CHECK(recipe.name() == "small");
   CHECK(recipe.values().at("optimizer.learning_rate").text == "0.02");
   CHECK(recipe.values().at("optimizer.learning_rate").line == 9);
@@ -88,7 +88,7 @@ TEST_CASE("a section names an entry and its settings, some of them for an entry 
 }
 
 TEST_CASE("the mutable part may be changed, the fixed part may not") {
-  Recipe recipe = small();
+  Recipe recipe = small_recipe();
   recipe.set("optimizer.learning_rate=0.5");
   CHECK(recipe.section("optimizer").number("learning_rate", 0) == 0.5);
   CHECK(recipe.command().text() == "d5 train small.yaml --set optimizer.learning_rate=0.5");
@@ -102,7 +102,7 @@ TEST_CASE("the mutable part may be changed, the fixed part may not") {
 }
 
 TEST_CASE("another scheme begins with options of its own, and leaves who reads what") {
-  Recipe recipe = small();
+  Recipe recipe = small_recipe();
   for (const char* change :
        {"distributed.samples=shards", "distributed.test_samples.name=batches",
         "distributed.scaling=weak", "distributed.bucket_bytes=1", "distributed.name=other"}) {
@@ -116,10 +116,10 @@ TEST_CASE("another scheme begins with options of its own, and leaves who reads w
 }
 
 TEST_CASE("the checksum changes with what is trained, not with how long or what is watched") {
-  const std::string sum = small().checksum();
+  const std::string sum = small_recipe().checksum();
   CHECK(sum.size() == 64);
   const auto after = [](const std::string& change) {
-    Recipe recipe = small();
+    Recipe recipe = small_recipe();
     recipe.set(change);
     return recipe.checksum();
   };
@@ -148,7 +148,7 @@ TEST_CASE("an option below another section is refused with its own") {
   CHECK_THAT(complaint(with("learning_rate: 0.02", "epochs: 2")),
              Catch::StartsWith("r.yaml:9: optimizer: option 'epochs' is unknown; did you mean "
                                "training.epochs?"));
-  Recipe recipe = small();
+  Recipe recipe = small_recipe();
   CHECK_THROWS_WITH(recipe.set("training.batch_size=8"),
                     Catch::Contains("did you mean sampler.batch_size?"));
 }
@@ -165,9 +165,9 @@ TEST_CASE("lines of values in memory are named by their places, and their texts 
   CHECK(parse("3").place_of(4) == "r:mutable.training.epochs");
   CHECK_THROWS_WITH(parse("three"), Catch::StartsWith("r:mutable.training.epochs: training: "));
   CHECK_THROWS_AS(parse("'3'"), TypeError);
-  CHECK(small().type_of("training.epochs") == "integer");
-  CHECK(small().type_of("metrics.time_to_accuracy.target") == "number");
-  CHECK(small().type_of("training.nothing").empty());
+  CHECK(small_recipe().type_of("training.epochs") == "integer");
+  CHECK(small_recipe().type_of("metrics.time_to_accuracy.target") == "number");
+  CHECK(small_recipe().type_of("training.nothing").empty());
 }
 
 TEST_CASE("lists are values between commas, or entries by their places") {

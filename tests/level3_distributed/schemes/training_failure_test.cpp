@@ -27,7 +27,7 @@ mutable:
 /// A scheme without an initial measurement.
 constexpr const char* kRing = "consistent_decentralized:all_reduce=ring";
 
-enum class Moment { begin, before_training, after_batch, after_test_batch, summarise };
+enum class FaultyHook { begin, before_training, after_batch, after_test_batch, summarise };
 
 void fail_alone() {
   if (this_rank == last_rank) throw ValueError("of this rank alone");
@@ -36,26 +36,28 @@ void fail_alone() {
 /// A metric and an event.
 class Fails final : public Metric, public TrainingEvent {
  public:
-  explicit Fails(Moment moment) : moment_(moment) {}
+  explicit Fails(FaultyHook moment) : moment_(moment) {}
   std::string name() const override { return "fails"; }
   std::string unit() const override { return "1"; }
   Quantity quantity() const override { return Quantity::count; }
-  void begin(int) override { at(Moment::begin); }
-  void summarise(Measurement&) const override { at(Moment::summarise); }
-  void before_training(Trainer&) override { at(Moment::before_training); }
-  void after_batch(Trainer&, const Batch&, const ValueMap&) override { at(Moment::after_batch); }
+  void begin(int) override { at(FaultyHook::begin); }
+  void summarise(Measurement&) const override { at(FaultyHook::summarise); }
+  void before_training(Trainer&) override { at(FaultyHook::before_training); }
+  void after_batch(Trainer&, const Batch&, const ValueMap&) override {
+    at(FaultyHook::after_batch);
+  }
   void after_test_batch(Trainer&, const Batch&, const ValueMap&) override {
-    at(Moment::after_test_batch);
+    at(FaultyHook::after_test_batch);
   }
 
  private:
-  void at(Moment moment) const {
+  void at(FaultyHook moment) const {
     if (moment == moment_) fail_alone();
   }
-  Moment moment_;
+  FaultyHook moment_;
 };
 
-SessionOptions failing_at(Moment moment) {
+SessionOptions failing_at(FaultyHook moment) {
   SessionOptions session;
   session.metrics.emplace_back([moment] { return std::make_shared<Fails>(moment); });
   return session;
@@ -98,7 +100,8 @@ void expect_named(const std::string& error, const std::string& own) {
 
 TEST_CASE("a metric or an event that throws on one rank ends training on all, with its name") {
   if (rank_count == 1) return;
-  const auto moment = GENERATE(Moment::begin, Moment::before_training, Moment::after_test_batch);
+  const auto moment =
+      GENERATE(FaultyHook::begin, FaultyHook::before_training, FaultyHook::after_test_batch);
   CAPTURE(int(moment));
   expect_named(error_of(failing_at(moment), kRing, watched_ranks()), "of this rank alone");
 }
@@ -110,14 +113,14 @@ TEST_CASE("a lone failure ends training of every kind, also where ranks talk in 
                "consistent_decentralized:all_reduce=hierarchical",
                "consistent_decentralized:exchange=sharded", "consistent_neighbors");
   CAPTURE(scheme);
-  expect_named(error_of(failing_at(Moment::after_batch), scheme, watched_ranks()),
+  expect_named(error_of(failing_at(FaultyHook::after_batch), scheme, watched_ranks()),
                "of this rank alone");
 }
 
 TEST_CASE("a thread that moves calls on tells a failure too") {
   if (rank_count == 1) return;
   const auto ranks = std::make_shared<ProgressThread>(watched_ranks());
-  expect_named(error_of(failing_at(Moment::after_batch), kRing, ranks), "of this rank alone");
+  expect_named(error_of(failing_at(FaultyHook::after_batch), kRing, ranks), "of this rank alone");
 }
 
 TEST_CASE("a data set that one rank cannot open ends training on all") {
@@ -136,7 +139,7 @@ TEST_CASE("a checkpoint that one rank cannot write ends training on all") {
 
 TEST_CASE("what one metric cannot tell at one rank is said in its record, and nobody waits") {
   if (rank_count == 1) return;
-  CHECK(error_of(failing_at(Moment::summarise), kRing, watched_ranks()) == "nothing");
+  CHECK(error_of(failing_at(FaultyHook::summarise), kRing, watched_ranks()) == "nothing");
 }
 
 TEST_CASE("ranks that all failed alike train again on the same communicator") {
