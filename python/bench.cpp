@@ -85,6 +85,7 @@ void bind_bench(py::module_& m) {
             std::ranges::move(of_size, std::back_inserter(results));
           }
         });
+        file.rename_in(results);
         return Measurements(results);
       },
       py::arg("model"), py::kw_only(),

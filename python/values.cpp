@@ -154,12 +154,17 @@ namespace {
 
 /// A number, a flag, a text or a path as text. Throws: TypeError for another object, whose words
 /// would pass for a setting.
-std::string plain_setting(const std::string& key, const py::handle& value) {
-  if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
-  if (py::hasattr(value, "__fspath__")) return py::str(value.attr("__fspath__")());
+Settings::Value plain_setting(const std::string& key, const py::handle& value) {
+  if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
+  if (py::hasattr(value, "__fspath__")) return std::string(py::str(value.attr("__fspath__")()));
   if (py::hasattr(value, "tolist")) return plain_setting(key, value.attr("tolist")());
   const bool is_number = py::hasattr(value, "__index__") || py::hasattr(value, "__float__");
-  if (py::isinstance<py::str>(value) || is_number) return py::str(value);
+  const bool is_text = py::isinstance<py::str>(value);
+  if (is_text || is_number) {
+    Settings::Value plain = std::string(py::str(value));
+    plain.is_text = is_text;
+    return plain;
+  }
   throw TypeError(fmt::format(
       "{} is {}, expected a text, a number, a flag, or a list or dict of them", key, shown(value)));
 }
@@ -180,13 +185,18 @@ void add_setting(Settings& settings, const std::string& key, const py::handle& v
   } else if (is_nested(value)) {
     const auto items = py::reinterpret_borrow<py::sequence>(value);
     const bool is_plain = std::none_of(items.begin(), items.end(), is_nested);
-    std::string text;
+    Settings::Value joined = "";
     for (std::size_t i = 0; i < items.size(); ++i) {
       const py::object item = items[i];
-      if (is_plain) text += (i == 0 ? "" : ",") + plain_setting(key, item);
-      if (!is_plain) add_setting(settings, key + "." + std::to_string(i), item);
+      if (!is_plain) {
+        add_setting(settings, key + "." + std::to_string(i), item);
+        continue;
+      }
+      const Settings::Value plain = plain_setting(key, item);
+      joined.text += (i == 0 ? "" : ",") + plain.text;
+      joined.is_text |= plain.is_text;
     }
-    if (is_plain && items.size() > 0) settings.set(key, text);
+    if (is_plain && items.size() > 0) settings.set(key, joined);
   } else {
     settings.set(key, plain_setting(key, value));
   }

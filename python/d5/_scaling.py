@@ -12,7 +12,7 @@ from d5._former import takes_former_keywords
 from d5._launching import train_here, launch_watched
 from d5._measurements import Measurements
 from d5._nearest import knows_its_keywords
-from d5._training_result import Overrides, assignments
+from d5._training_result import Overrides, assignments, texts_of
 from d5.errors import Unsupported
 
 
@@ -44,13 +44,14 @@ def scale(
     """
     if _d5.world().size > 1:
         raise Unsupported("d5.scale starts ranks itself; call it without mpirun and d5.launch")
-    whole = (recipe if isinstance(recipe, _d5.Recipe) else _d5.recipe(recipe)).changed(*assignments("d5.scale", overrides))
+    texts = texts_of(overrides)
+    whole = _d5._overridden(recipe, "d5.scale", assignments("d5.scale", overrides), texts)
     options["metrics"] = [*options.get("metrics", ()), "throughput"]
 
     def train(count: int, scheme: str, scaling: str, seed: int) -> list[_d5.Measurement]:
         changes = [f"distributed.scaling={scaling}"] if scaling else []
         one = whole.with_seed(seed)
-        words = {"distributed": scheme, "overrides": changes, **options}
+        words = {"distributed": scheme, "overrides": changes, "_texts": texts, **options}
         return launch_watched(None, _train_once, (one, threads), words, count)[0]
 
     how = f"scale, threads {threads}, {sorted(options.items(), key=str)}"

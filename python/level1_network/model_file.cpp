@@ -32,6 +32,15 @@ ModelFile::ModelFile(const NetworkOrFile& model) {
   network.save(word_);
 }
 
+void ModelFile::rename_in(std::vector<Measurement>& rows) const {
+  if (!folder_) return;
+  const std::string name = Path(word_).filename().string();
+  for (auto& row : rows) {
+    const std::size_t place = row.command.find(word_);
+    if (place != std::string::npos) row.command.replace(place, word_.size(), name);
+  }
+}
+
 ModelFile::~ModelFile() {
   if (!folder_) return;
   try {

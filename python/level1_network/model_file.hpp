@@ -3,8 +3,10 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "bindings.hpp"
+#include "d5/core/results/measurement.hpp"
 #include "d5/level1_network/graph/network.hpp"
 
 namespace d5::python {
@@ -22,6 +24,9 @@ class ModelFile {
   ModelFile(const ModelFile&) = delete;
   ModelFile& operator=(const ModelFile&) = delete;
   [[nodiscard]] const std::string& word() const { return word_; }
+  /// Replaces the folder of a network in memory, which is gone afterwards, in the commands that
+  /// measure again: they read NAME.onnx, which network.save writes.
+  void rename_in(std::vector<Measurement>& rows) const;
 
  private:
   py::object folder_;  // a tempfile.TemporaryDirectory; null: none

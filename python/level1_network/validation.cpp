@@ -69,6 +69,7 @@ void bind_network_check(py::module_& m) {
           options.interrupt = interrupt;
           rows = check_network(file.word(), options);
         });
+        file.rename_in(rows);
         return Measurements(rows);
       },
       py::arg("model"), py::kw_only(),
@@ -112,6 +113,7 @@ void bind_network_check(py::module_& m) {
           options.interrupt = interrupt;
           rows = check_network(file.word(), options);
         });
+        file.rename_in(rows);
         return rows.at(0);
       },
       py::arg("model"), py::kw_only(), py::arg("framework"), py::arg("folder"),

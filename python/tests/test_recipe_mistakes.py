@@ -119,6 +119,12 @@ def test_overrides_follow_the_same_rules():
     for overrides, text in wrong.values():
         with pytest.raises(d5.TypeError, match=text):
             d5.train(recipe, overrides=overrides)
+    with pytest.raises(d5.TypeError, match="d5.scale: the override of 'training.epochs' is '2', expected int"):
+        d5.scale(recipe, overrides={"training.epochs": "2"})
+    then = {"name": "polynomial", "power": "2"}
+    nested = {"optimizer": {"schedules": {"learning_rate": {"name": "warmup", "length": 2, "then": then}}}}
+    with pytest.raises(d5.TypeError, match="power is the text '2', expected a number"):
+        d5.train(recipe, overrides=nested)
     with pytest.raises(d5.NotFound, match=r"did you mean sampler.batch_size\?"):
         d5.train(recipe, overrides={"training.batch_size": 2})
     assert d5.train(recipe, overrides={"training": {"most_batches": np.int64(1), "seed": np.uint8(4)}}).rows[0].conditions["seed"] == 4
@@ -141,6 +147,15 @@ def test_a_metric_of_tests_without_test_data_is_refused_before_training(metric):
 def test_without_test_data_the_usual_metrics_are_those_of_the_training():
     assert {row.metric for row in d5.train(made_of(parts(test_size=0))).rows} == {"training_accuracy", "loss", "epoch_time", "batch_time"}
     assert "test_accuracy" in {row.metric for row in d5.train(made_of(parts())).rows}
+
+
+@alone("each would train by itself, which is refused")
+def test_a_plateau_of_the_test_loss_without_test_data_is_refused_before_training():
+    rate = {"name": "sgd", "schedules": {"learning_rate": {"name": "plateau"}}}
+    with pytest.raises(d5.ValueError, match="schedule plateau of learning_rate: there are no test data"):
+        d5.train(made_of(parts(test_size=0, optimizer=rate)))
+    rate["schedules"]["learning_rate"]["loss"] = "training"
+    assert d5.train(made_of(parts(test_size=0, optimizer=rate))).passed
 
 
 def test_a_trainer_without_a_test_sampler_takes_no_metric_of_tests():

@@ -256,6 +256,11 @@ TEXTS = {
         d5.optimizer("sgd", lenet()), d5.sampler("ordered", DATA), epochs="3"  # type: ignore[arg-type]
     ),
 }
+# Options of parts below parts, which the part itself reads.
+NESTED = {
+    "power is the text '2', expected a number": lambda: d5.schedule("warmup", length=2, then={"name": "polynomial", "power": "2"}),
+    "at is the text '3', expected a number": lambda: d5.schedule("warmup", length=2, then={"name": "multi_step", "at": ["3", "5"]}),
+}
 
 
 def lenet():
@@ -266,6 +271,18 @@ def lenet():
 def test_a_text_or_none_in_place_of_a_number_is_refused_with_the_call(text):
     with pytest.raises(d5.TypeError, match=f"^{re.escape(text)}"):
         TEXTS[text]()
+
+
+@pytest.mark.parametrize("text", NESTED)
+def test_a_text_in_place_of_a_number_of_a_nested_part_is_refused(text):
+    with pytest.raises(d5.TypeError, match=text):
+        NESTED[text]()
+
+
+def test_a_number_is_finite():
+    for rate in (np.inf, -np.inf, np.nan, "inf"):
+        with pytest.raises((d5.ValueError, d5.TypeError), match="learning_rate.*(expected a (finite )?number|expected float)"):
+            d5.optimizer("sgd", lenet(), learning_rate=rate)
 
 
 def test_numbers_of_numpy_and_torch_are_options():

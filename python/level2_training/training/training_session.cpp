@@ -36,19 +36,28 @@ Measurements run_session(TrainingSession& session) {
   return Measurements(results);
 }
 
+/// The recipe with assignments, of which those to the keys `texts` have a text as their value.
+Recipe overridden(const RecipeOrFile& recipe, const std::string& who,
+                  const std::vector<std::string>& changes, const std::vector<std::string>& texts) {
+  Recipe whole = to_recipe(recipe);
+  for (const auto& change : changes) whole.set(change);
+  for (const auto& key : texts) {
+    const auto place = whole.values().find(key);
+    if (place == whole.values().end()) continue;
+    expect_number(who + ": the override of '" + key + "'", whole.type_of(key),
+                  py::cast(place->second.text));
+    whole.mark_text(key);
+  }
+  return whole;
+}
+
 std::pair<Measurements, bool> train(const RecipeOrFile& recipe,
                                     const std::vector<std::string>& changes,
                                     const std::vector<std::string>& texts,
                                     const std::string& scheme, const Options& keywords) {
   Recipe whole = to_recipe(recipe);
   if (!scheme.empty()) whole.set("distributed.name=" + scheme);
-  for (const auto& change : changes) whole.set(change);
-  for (const auto& key : texts) {
-    const auto place = whole.values().find(key);
-    if (place == whole.values().end()) continue;
-    expect_number("d5.train: the override of '" + key + "'", whole.type_of(key),
-                  py::cast(place->second.text));
-  }
+  whole = overridden(whole, "d5.train", changes, texts);
   const SessionOptions options = to_session_options(keywords);
   const auto ranks = job_of_python();
   share_threads_of_job();
@@ -105,6 +114,8 @@ void bind_training_session(py::module_& m) {
   const std::vector<std::string> none;
   m.def("_train", &train, py::arg("recipe"), py::kw_only(), py::arg("overrides") = none,
         py::arg("_texts") = none, py::arg("distributed") = "", train_about.c_str());
+  m.def("_overridden", &overridden, py::arg("recipe"), py::arg("who"), py::arg("changes"),
+        py::arg("texts"));
 }
 
 }  // namespace d5::python

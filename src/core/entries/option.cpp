@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cctype>
+#include <cmath>
 #include <ranges>
 #include <utility>
 
@@ -97,7 +98,7 @@ constexpr std::string_view kBytes = "byte";
 /// Throws: OptionError for a text that is no number of bytes.
 std::int64_t bytes_of(const Settings& settings, const std::string& name, std::int64_t fallback) {
   const std::string text = settings.text(name, "");
-  if (!text.ends_with('B')) return settings.integer(name, fallback);
+  if (!text.ends_with('B') && !settings.is_text(name)) return settings.integer(name, fallback);
   try {
     return std::int64_t(byte_count(text));
   } catch (const ValueError&) {
@@ -114,11 +115,12 @@ std::vector<std::string> between_commas(const std::string& text) {
 }  // namespace
 
 void OptionList::check_range(const Option& option, double value, const OptionRange& range) const {
-  if (range.holds(value)) return;
-  throw OptionError(
-      settings_.place_of(option.name), option.name, fmt::format("{}", value),
-      fmt::format("{} {}", option.type.starts_with("number") ? "a number" : "an integer",
-                  option.range));
+  const bool holds = range.holds(value);
+  if (holds && (std::isfinite(value) || !settings_.has(option.name))) return;
+  const bool is_number = option.type.starts_with("number");
+  const char* kind = holds ? "a finite number" : is_number ? "a number" : "an integer";
+  throw OptionError(settings_.place_of(option.name), option.name, fmt::format("{}", value),
+                    fmt::format("{}{}{}", kind, option.range.empty() ? "" : " ", option.range));
 }
 
 Option& OptionList::add_number(std::string name, const char* type, std::string initial,
@@ -210,7 +212,10 @@ Option& OptionList::add_numbers(std::string name, const char* type, std::vector<
   if (!settings_.has(option.name)) return option;
   values.clear();
   for (const std::string& text : between_commas(settings_.text(option.name, ""))) {
-    const Settings one(settings_.place_of(option.name), {{option.name, text}});
+    Settings::Value value = text;
+    value.is_text = settings_.is_text(option.name);
+    Settings one(settings_.place_of(option.name));
+    one.set(option.name, std::move(value));
     values.push_back(read(one, option.name));
     check_range(option, double(values.back()), range);
   }

@@ -33,7 +33,7 @@ OptionError::OptionError(const std::string& place, std::string_view name, std::s
 Settings::Value::Value(double value) : text(fmt::format("{}", value)) {}
 
 Settings::Settings(std::initializer_list<std::pair<std::string, Value>> values) {
-  for (const auto& [name, value] : values) values_[name] = value.text;
+  for (const auto& [name, value] : values) set(name, value);
 }
 
 Settings::Settings(std::string who, std::map<std::string, std::string, std::less<>> values)
@@ -41,6 +41,11 @@ Settings::Settings(std::string who, std::map<std::string, std::string, std::less
 
 void Settings::set(std::string name, Value value, std::string place) {
   places_[name] = std::move(place);
+  if (value.is_text) {
+    texts_.insert(name);
+  } else {
+    texts_.erase(name);
+  }
   values_[std::move(name)] = std::move(value.text);
 }
 
@@ -50,6 +55,7 @@ std::string Settings::take(std::string_view name, std::string_view fallback) {
   std::string text = std::move(place->second);
   values_.erase(place);
   places_.erase(std::string(name));
+  texts_.erase(std::string(name));
   return text;
 }
 
@@ -60,23 +66,31 @@ const std::string* Settings::lookup(std::string_view name) const {
   return place == values_.end() ? nullptr : &place->second;
 }
 
-double Settings::number(std::string_view name, double fallback) const {
+/// Throws: TypeError for a value in quotes.
+const std::string* Settings::lookup_number(std::string_view name, std::string_view expected) const {
   const std::string* text = lookup(name);
+  if (!text || !is_text(name)) return text;
+  throw TypeError(fmt::format("{}: option {} is the text '{}', expected {}", place_of(name), name,
+                              printable(*text), expected));
+}
+
+double Settings::number(std::string_view name, double fallback) const {
+  const std::string* text = lookup_number(name, "a number");
   return text ? parse<double>(*this, name, *text, "a number") : fallback;
 }
 
 std::int64_t Settings::integer(std::string_view name, std::int64_t fallback) const {
-  const std::string* text = lookup(name);
+  const std::string* text = lookup_number(name, "an integer");
   return text ? parse<std::int64_t>(*this, name, *text, "an integer") : fallback;
 }
 
 std::uint64_t Settings::natural(std::string_view name, std::uint64_t fallback) const {
-  const std::string* text = lookup(name);
+  const std::string* text = lookup_number(name, "an integer from 0");
   return text ? parse<std::uint64_t>(*this, name, *text, "an integer from 0") : fallback;
 }
 
 bool Settings::flag(std::string_view name, bool fallback) const {
-  const std::string* text = lookup(name);
+  const std::string* text = lookup_number(name, "true or false");
   if (!text) return fallback;
   if (*text == "true" || *text == "yes" || *text == "on" || *text == "1") return true;
   if (*text == "false" || *text == "no" || *text == "off" || *text == "0") return false;
@@ -94,7 +108,9 @@ Settings Settings::below(std::string_view name) const {
   for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
        ++it) {
     const auto place = places_.find(it->first);
-    result.set(it->first.substr(prefix.size()), it->second,
+    Value value = it->second;
+    value.is_text = is_text(it->first);
+    result.set(it->first.substr(prefix.size()), std::move(value),
                place == places_.end() ? "" : place->second);
   }
   return result;

@@ -56,6 +56,10 @@ class ScheduledNumber final : public StepModifier {
   void tested(ThreeStepOptimizer&, double loss) override {
     if (schedule_->observes() == Schedule::Observes::test_loss) schedule_->observe(loss);
   }
+  [[nodiscard]] std::string needs_tests() const override {
+    if (schedule_->observes() != Schedule::Observes::test_loss) return {};
+    return fmt::format("schedule {} of {}", word_, number_);
+  }
 
   [[nodiscard]] ValueMap state() const override { return schedule_->state(); }
   void restore(const ValueMap& state) override { schedule_->restore(state); }

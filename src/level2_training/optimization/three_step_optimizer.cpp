@@ -99,6 +99,13 @@ void ThreeStepOptimizer::tested(double loss, double weight) {
   for (const auto& modifier : modifiers_) modifier->tested(*this, mean);
 }
 
+std::string ThreeStepOptimizer::needs_tests() const {
+  for (const auto& modifier : modifiers_) {
+    if (std::string who = modifier->needs_tests(); !who.empty()) return who;
+  }
+  return {};
+}
+
 void ThreeStepOptimizer::set_agreement(std::shared_ptr<RankAgreement> agreement) {
   if (!agreement) {
     throw ValueError(

@@ -14,13 +14,20 @@
 
 namespace d5::detail {
 
-/// Throws: ValueError, if the trainer makes no test runs for the metric `who`.
+/// Throws: ValueError, if the trainer makes no test runs for `who`, "metric test_loss".
 inline void expect_tests(Trainer& trainer, const std::string& who) {
   if (trainer.test_sampler() != nullptr) return;
   throw ValueError(fmt::format(
-      "metric {}: there are no test data, so it would have no sample; give the data set a test "
-      "part, or the trainer a sampler of one",
+      "{}: there are no test data, so it would have no sample; give the data set a test part, or "
+      "the trainer a sampler of one",
       who));
+}
+
+/// The same for a part of the optimizer that needs them.
+inline void expect_tests(Trainer& trainer) {
+  if (const std::string who = trainer.optimizer().needs_tests(); !who.empty()) {
+    expect_tests(trainer, who);
+  }
 }
 
 /// Mean of a number over a test run, combined from means or sums over batches. Sums of integers are

@@ -89,6 +89,7 @@ void Trainer::run(const Interrupt& interrupt) {
   if (!watch_) watch_ = std::make_shared<detail::MachineWatch>();
   events_.collect(listeners_);
   if (ranks_of_model() == 1) detail::expect_parameters(network());
+  detail::expect_tests(*this);
   for (auto* event : listeners_) event->resolve(*this);
   for (auto* event : listeners_) event->before_training(*this);
   interrupted_ = false;

@@ -113,11 +113,30 @@ TEST_CASE("a refused value says what was given and expected, with and without it
   CHECK(fault({{"rounds", "3x"}}) == "'3x' given, expected an integer");
   CHECK(fault({{"rounds", "3000000000"}}) == "'3000000000' given, expected an integer of 32 bits");
   CHECK(fault({{"wait", "nan"}}) == "'nan' given, expected a number >= 0");
+  CHECK(fault({{"wait", "inf"}}) == "'inf' given, expected a finite number >= 0");
   CHECK(fault({{"loud", "perhaps"}}) == "'perhaps' given, expected true or false");
   CHECK(fault({{"sizes", "1,0"}}) == "'0' given, expected an integer >= 1");
   CHECK(fault({{"order", "sorted"}}) == "'sorted' given, expected drawn or given");
   CHECK_THROWS_WITH(read_options<RunOptions>({{"name", "none"}}),
                     "settings: option name: it needs a name");
+}
+
+TEST_CASE("a value in quotes is no number, in nested parts neither") {
+  Settings::Value text = "3";
+  text.is_text = true;
+  const std::string expected = "option rounds is the text '3', expected an integer";
+  Settings settings;
+  settings.set("rounds", text);
+  CHECK_THROWS_WITH(read_options<RunOptions>(settings), Catch::EndsWith(expected));
+  Settings whole;
+  whole.set("part.rounds", text);
+  CHECK_THROWS_AS(read_options<RunOptions>(whole.below("part")), TypeError);
+  Settings list;
+  list.set("sizes", text);
+  CHECK_THROWS_AS(read_options<RunOptions>(list), TypeError);
+  Settings name;
+  name.set("name", text);
+  CHECK(read_options<RunOptions>(name).name == "3!");
 }
 
 TEST_CASE("one option more of measuring is in its list, its check and its command") {

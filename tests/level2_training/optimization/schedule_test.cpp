@@ -181,7 +181,8 @@ TEST_CASE("an impossible schedule is refused with its name") {
   const auto negative =
       with({{"schedules.learning_rate.name", "constant"}, {"schedules.learning_rate.factor", -1}});
   CHECK_THROWS_AS(negative->step({}), ValueError);
-  const auto nowhere = with(
-      {{"schedules.learning_rate.name", "constant"}, {"schedules.learning_rate.factor", "nan"}});
+  const auto nowhere = with({{"learning_rate", 1e300},
+                             {"schedules.learning_rate.name", "constant"},
+                             {"schedules.learning_rate.factor", 1e300}});
   CHECK_THROWS_AS(nowhere->step({}), NumericError);
 }

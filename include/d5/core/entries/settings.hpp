@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +45,7 @@ class Settings {
       requires(!std::same_as<T, bool>)
     Value(T value) : text(std::to_string(value)) {}
     std::string text;
+    bool is_text = false;  ///< given in quotes where numbers are not: no number is read from it
   };
 
   Settings() = default;
@@ -56,9 +58,11 @@ class Settings {
   /// Takes `name` away; its text, or `fallback` where it was not given.
   std::string take(std::string_view name, std::string_view fallback);
   [[nodiscard]] bool has(std::string_view name) const;
+  [[nodiscard]] bool is_text(std::string_view name) const { return texts_.contains(name); }
 
   /// Each returns `fallback` where the option was not given.
-  /// Throws: OptionError if the text is not of the type asked.
+  /// Throws: OptionError if the text is not of the type asked; TypeError for a number that was
+  /// given in quotes (`Value::is_text`).
   [[nodiscard]] double number(std::string_view name, double fallback) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t fallback) const;
   [[nodiscard]] std::uint64_t natural(std::string_view name, std::uint64_t fallback) const;
@@ -77,8 +81,10 @@ class Settings {
 
  private:
   const std::string* lookup(std::string_view name) const;
+  const std::string* lookup_number(std::string_view name, std::string_view expected) const;
   std::string who_;
   std::map<std::string, std::string, std::less<>> values_, places_;
+  std::set<std::string, std::less<>> texts_;  // names of values that are `is_text`
 };
 
 }  // namespace d5

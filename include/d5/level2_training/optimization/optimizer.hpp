@@ -51,6 +51,8 @@ class Optimizer {
   /// Called after each test run, on every rank, with the mean loss of this rank's samples and their
   /// weight (`loss_weight`), which may be 0.
   virtual void tested(double loss, double weight) { (void)loss, (void)weight; }
+  /// Part that does nothing without test runs, "schedule plateau of learning_rate"; empty: none.
+  [[nodiscard]] virtual std::string needs_tests() const { return {}; }
   /// Agreement with the other ranks of the training.
   [[nodiscard]] virtual RankAgreement& agreement();
   /// Calls `reader` for each part of a step's gradients, once they are final (summed over
@@ -169,6 +171,7 @@ class ThreeStepOptimizer : public Optimizer {
   void begin_test() final;
   void end_test() final;
   void tested(double loss, double weight) final;
+  [[nodiscard]] std::string needs_tests() const final;
   /// See `LocalGradients::set_loss_weight`.
   void set_loss_weight(std::shared_ptr<LossWeight> weight);
   /// Factor of this rank's loss and gradient of a batch in those of all ranks

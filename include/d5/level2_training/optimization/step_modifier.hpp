@@ -53,6 +53,8 @@ class StepModifier {
   virtual void end_test(ThreeStepOptimizer& optimizer) { (void)optimizer; }
   /// As `Optimizer::tested`; the loss is the same on every rank.
   virtual void tested(ThreeStepOptimizer& optimizer, double loss) { (void)optimizer, (void)loss; }
+  /// As `Optimizer::needs_tests`.
+  [[nodiscard]] virtual std::string needs_tests() const { return {}; }
   /// State for checkpoints.
   [[nodiscard]] virtual ValueMap state() const { return {}; }
   virtual void restore(const ValueMap& state) { (void)state; }

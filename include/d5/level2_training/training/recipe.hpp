@@ -108,6 +108,8 @@ class Recipe {
   /// and may bring its own: "optimizer.name=adam:learning_rate=0.001". The section "distributed"
   /// may be set even if the recipe has none.
   void set(std::string_view assignment);
+  /// Says that the value of `key` was given as a text, which is no number (`Value::is_text`).
+  void mark_text(std::string_view key);
   /// Type of the option that a key sets, "integer" of "training.epochs"; empty if it is unknown.
   [[nodiscard]] std::string type_of(const std::string& key) const;
   /// Settings below `section` for the part that they configure, with file and line of each. File

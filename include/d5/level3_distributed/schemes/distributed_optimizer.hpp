@@ -59,6 +59,7 @@ class DistributedOptimizer : public Optimizer {
   void begin_test() override { optimizer_->begin_test(); }
   void end_test() override { optimizer_->end_test(); }
   void tested(double loss, double weight) override { optimizer_->tested(loss, weight); }
+  [[nodiscard]] std::string needs_tests() const override { return optimizer_->needs_tests(); }
   [[nodiscard]] RankAgreement& agreement() override { return optimizer_->agreement(); }
   void read_gradients(GradientReader reader) override {
     optimizer_->read_gradients(std::move(reader));

@@ -9,7 +9,7 @@
 namespace d5 {
 
 void TestAccuracy::resolve_for(const std::string& who, Trainer& trainer) {
-  detail::expect_tests(trainer, who);
+  detail::expect_tests(trainer, "metric " + who);
   names_.resolve(trainer, who);
 }
 

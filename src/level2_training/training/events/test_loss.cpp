@@ -17,7 +17,7 @@ class TestLoss : public TrainingMetric {
   [[nodiscard]] Quantity quantity() const override { return Quantity::loss; }
   [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::mean; }
   [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::last}; }
-  void resolve(Trainer& trainer) override { detail::expect_tests(trainer, name()); }
+  void resolve(Trainer& trainer) override { detail::expect_tests(trainer, "metric " + name()); }
   void before_test(Trainer&) override { mean_.begin(); }
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
     Optimizer& optimizer = trainer.optimizer();

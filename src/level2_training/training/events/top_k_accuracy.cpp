@@ -36,7 +36,7 @@ class TopKAccuracy final : public TrainingMetric {
     result.conditions["k"] = identity(options_.k);
   }
   void resolve(Trainer& trainer) override {
-    detail::expect_tests(trainer, name());
+    detail::expect_tests(trainer, "metric " + name());
     options_.names.resolve(trainer, name());
   }
   void before_test(Trainer&) override { mean_.begin(); }

@@ -54,6 +54,11 @@ void Recipe::set(std::string_view assignment) {
   changes_.emplace_back(assignment);
 }
 
+void Recipe::mark_text(std::string_view key) {
+  const auto place = values_.find(key);
+  if (place != values_.end()) place->second.is_text = true;
+}
+
 void Recipe::set_value(const std::string& key, const std::string& text) {
   auto place = values_.find(key);
   if (place == values_.end()) {
@@ -193,7 +198,9 @@ Settings Recipe::section(std::string_view section) const {
   for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
        ++it) {
     const bool is_given = it->second.line == 0;  // given by `set`, in no line of the file
-    below.set(it->first.substr(prefix.size()), it->second.text,
+    Settings::Value value = it->second.text;
+    value.is_text = it->second.is_text;
+    below.set(it->first.substr(prefix.size()), std::move(value),
               is_given ? printable(it->first) : place_of(it->second.line));
   }
   for (const File& file : files()) {

@@ -8,6 +8,7 @@
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level2_training/training/training_session.hpp"
+#include "level2_training/training/test_mean.hpp"
 #include "level2_training/training/trained_model.hpp"
 
 namespace d5 {
@@ -45,6 +46,7 @@ void TrainingSession::resolve_names() {
   };
   std::ranges::for_each(metrics_, resolve);
   std::ranges::for_each(options_.observers, resolve);
+  detail::expect_tests(*trainer_);
 }
 
 /// Ranks keep their parts of the test set unless an observer on any rank needs all of it.
