@@ -26,6 +26,21 @@ std::string json_of(const Values& manifest) {
   return py::module_::import("json").attr("dumps")(manifest).cast<std::string>();
 }
 
+/// The manifest of a dict. Throws: TypeError; FormatError with the place of each fault in the dict.
+EvaluationManifest evaluation_of(const Values& dict) {
+  const std::string who = "the evaluation";
+  const py::object written = py::module_::import("d5._recipe_text").attr("text_of")(dict, who);
+  const auto [text, places] = written.cast<std::pair<std::string, std::vector<std::string>>>();
+  std::string all;
+  for (const auto& fault : lint_manifest(text, who)) {
+    const auto line = std::size_t(fault.line - 1);
+    const bool is_inside = fault.column > 1 && line < places.size();  // else it names its key
+    all += (all.empty() ? ": " : "; ") + (is_inside ? places[line] + ": " : "") + fault.what;
+  }
+  if (!all.empty()) throw FormatError(who + all);
+  return parse_manifest<EvaluationManifest>(text, who);
+}
+
 /// Throws: ValueError if the call gives more than the file's name.
 std::string file_of_lock(const Manifest& what, const Settings& changes) {
   const auto* path = std::get_if<Path>(&what);
@@ -93,7 +108,7 @@ EvaluationManifest manifest_of(const Manifest& what) {
                                      std::pair("version", "0.0.0-dev")}) {
       whole.attr("setdefault")(key, value);
     }
-    return parse_manifest<EvaluationManifest>(json_of(whole), "the evaluation");
+    return evaluation_of(whole);
   }
   const auto* path = std::get_if<Path>(&what);
   return asked_evaluation(

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A source that is not trusted, judged by the program.
+#include <fstream>
+
 #include "d5/core/results/results.hpp"
 #include "tests/apps/program_run.hpp"
 
@@ -42,4 +44,10 @@ TEST_CASE("op judge refuses what it cannot judge") {
                             " --for 'MatMul 2x4 4x5' " + "--against no_such --threads 1");
   CHECK(given.status == 2);
   CHECK_THAT(given.err + given.out, Contains("no_such"));
+  const TemporaryFolder folder;
+  setenv("XDG_CACHE_HOME", (folder / "cache").c_str(), 1);
+  std::ofstream(folder / "empty.cpp") << "int unused;\n";
+  const auto empty = run_d5("op judge " + (folder / "empty.cpp") + " --for 'Relu 2' --threads 1");
+  CHECK(empty.status != 0);
+  CHECK_THAT(empty.err + empty.out, Contains("end the source with D5_OPERATOR"));
 }

@@ -298,3 +298,17 @@ def test_a_folder_is_described_as_a_data_set(tmp_path):
     assert "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" in text
     with pytest.raises(d5.IoError, match="nowhere"):
         d5.described_folder(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    "content, text",
+    [
+        ({"modles": ["mnist-lenet"]}, "^the evaluation: 'models' is missing; no key 'modles' here; did you mean 'models'\\?$"),
+        ({"models": ["a"], "dataset": {"name": "b"}}, "^the evaluation: 'dataset' is a map, expected a text"),
+        ({"models": ["a"], "scenarios": ["offline", "poison"]}, "^the evaluation: scenarios.1: scenario 'poison' is unknown; did you mean poisson"),
+        ({"models": None}, "^the evaluation:models is None; expected a text"),
+    ],
+)
+def test_a_fault_of_a_dict_is_told_with_its_place(content, text):
+    with pytest.raises(d5.Error, match=text):
+        d5.evaluate(content)

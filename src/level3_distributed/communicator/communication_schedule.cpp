@@ -127,6 +127,8 @@ class ScheduledRequest final : public Request {
         complete_ = true;
       }
       if (advance()) all_.remove(this);
+    } else if (all_.advancing()) {  // a schedule waits for this one while it is advanced
+      (void)advance();
     } else {
       all_.advance();
     }

@@ -31,6 +31,7 @@ class SchedulesUnderWay {
     return all_.size() == 1 && all_.front() == request;
   }
   [[nodiscard]] bool empty() const { return all_.empty(); }
+  [[nodiscard]] bool advancing() const { return advancing_; }
   /// The thread that progresses a schedule: its owner or a progress thread.
   enum class By { owner, thread };
   /// Progresses each schedule and releases finished ones. Does nothing if called by a schedule.

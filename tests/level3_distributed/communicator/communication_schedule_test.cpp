@@ -16,7 +16,29 @@ CommunicationSchedule n_times_maximum(Communicator& ranks, AllReduce& all_reduce
   co_await second;
 }
 
+/// The maximum over ranks, after a sum that it waits for without sleeping, as a first call does
+/// that sets something up.
+CommunicationSchedule maximum_after_wait(Communicator& ranks, AllReduce& all_reduce, Tensor data) {
+  Tensor one = Tensor::vector<std::int64_t>({1});
+  auto first = all_reduce.start(ranks, one);
+  co_await first;
+  all_reduce.start(ranks, one)->wait();
+  auto last = all_reduce.start(ranks, data, Reduction::maximum);
+  co_await last;
+}
+
 }  // namespace
+
+TEST_CASE("a schedule that is advanced beside another may wait for its own calls") {
+  const auto ring = all_reduces().at("ring").make();
+  const auto first = world()->split(0, world()->rank()), other = world()->split(0, world()->rank());
+  Tensor data = Tensor::vector<std::int64_t>({world()->rank()}), unused = data.copy();
+  const auto later = run_schedule(*other, n_times_maximum(*other, *ring, unused));
+  const auto request = run_schedule(*first, maximum_after_wait(*first, *ring, data));
+  while (!request->done()) continue;
+  later->wait();
+  CHECK(data.data<std::int64_t>()[0] == world()->size() - 1);
+}
 
 TEST_CASE("a schedule may wait for schedules, and start others, several under way at once") {
   const auto ring = all_reduces().at("ring").make();

@@ -125,8 +125,14 @@ class Library {
     const auto entry =
         reinterpret_cast<const d5_operator_table* (*)()>(::dlsym(library, "d5_custom_operators"));
     const d5_operator_table* table = entry ? entry() : nullptr;
-    if (!table || table->abi_version != D5_ABI_VERSION) {
-      give_up(D5_UNSUPPORTED, "it exports no table of operators of d5/abi.h's version");
+    if (!table) {
+      give_up(
+          D5_UNSUPPORTED,
+          "it exports no operators; end the source with D5_OPERATOR(Name<float>) of d5/abi.hpp, "
+          "or define d5_custom_operators of d5/abi.h");
+    }
+    if (table->abi_version != D5_ABI_VERSION) {
+      give_up(D5_UNSUPPORTED, "its operators are of another version of d5/abi.h; compile it again");
     }
     const auto* bytes = reinterpret_cast<const char*>(table->operators);
     for (std::size_t i = 0; i < table->operator_count; ++i) {

@@ -56,6 +56,7 @@ class CompressedExchange final : public GradientExchange {
     }
     while (compressor_->rounds() > 1 && groups_.size() < buckets.size()) {
       groups_.push_back(ranks().split(0, ranks().rank()));
+      all_reduce_->prepare(*groups_.back());  // a first call would wait for all within a schedule
     }
   }
 
