@@ -294,6 +294,24 @@ TEST_CASE("a run whose counts agree is trusted, with a warm cache too") {
   CHECK(result.conditions.at("prompts") == "warm");
 }
 
+TEST_CASE("a usage may count the token that ends each answer, and no more") {
+  const auto doubt = [](std::int64_t usage, std::int64_t pieces, std::int64_t answers,
+                        std::optional<std::int64_t> tokenizer = {}) {
+    detail::TokenAccount account;
+    account.whole_answers = answers;
+    account.answers = {.by_usage = usage, .by_pieces = pieces, .by_tokenizer = tokenizer};
+    return account.report().doubt;
+  };
+  CHECK(doubt(100, 90, 10).empty());  // one each
+  CHECK(doubt(95, 90, 10).empty());
+  CHECK_THAT(doubt(102, 90, 10), Catch::Contains("102 by the server's usage, 90 by pieces"));
+  CHECK_THAT(doubt(88, 90, 10), Catch::Contains("88 by the server's usage, 90 by pieces"));
+  CHECK_THAT(doubt(100, 90, 9), Catch::Contains("100 by the server's usage"));
+  // Other counts differ without it, too.
+  CHECK_THAT(doubt(100, 90, 10, 95), Catch::Contains("90 by pieces, 95 by the tokenizer"));
+  CHECK(doubt(10'000, 9'901, 0).empty());  // within 1%
+}
+
 TEST_CASE("a busy client makes a run invalid, because it stamps late") {
   const auto fault = [](double run, double busy) {
     detail::TokenAccount account;

@@ -20,19 +20,30 @@ bool differ(std::int64_t a, std::int64_t b) {
   return double(std::abs(a - b)) > kMostDifference * double(std::max(a, b));
 }
 
-/// "512 by usage, 500 by the tokenizer" if two counts differ; else empty.
-std::string difference_in(const TokenAccount::Counts& counts) {
+/// "512 by usage, 500 by the tokenizer" if two counts differ; else empty. `ends`: tokens without a
+/// text that the usage may have, and no other count has.
+std::string difference_in(const TokenAccount::Counts& counts, std::int64_t ends) {
   std::string words;
   std::optional<std::int64_t> least, most;
+  const auto tell = [&](const char* way, std::int64_t count) {
+    words += fmt::format("{}{} by {}", words.empty() ? "" : ", ", count, way);
+  };
+  const auto take = [&](std::int64_t count) {
+    least = std::min(least.value_or(count), count);
+    most = std::max(most.value_or(count), count);
+  };
   const auto add = [&](const char* way, const std::optional<std::int64_t>& count) {
     if (!count) return;
-    words += fmt::format("{}{} by {}", words.empty() ? "" : ", ", *count, way);
-    least = std::min(least.value_or(*count), *count);
-    most = std::max(most.value_or(*count), *count);
+    tell(way, *count);
+    take(*count);
   };
-  add("the server's usage", counts.by_usage);
+  if (counts.by_usage) tell("the server's usage", *counts.by_usage);
   add("pieces", counts.by_pieces);
   add("the tokenizer", counts.by_tokenizer);
+  if (counts.by_usage) {
+    const std::int64_t usage = *counts.by_usage, others = most.value_or(usage);
+    take(usage > others ? std::max(usage - ends, others) : usage);
+  }
   return least && differ(*least, *most) ? words : std::string();
 }
 
@@ -63,10 +74,10 @@ SystemReport TokenAccount::report() const {
   }
   if (!statuses.empty()) report.conditions["refused"] = finding(statuses);
 
-  if (const std::string words = difference_in(answers); !words.empty()) {
+  if (const std::string words = difference_in(answers, whole_answers); !words.empty()) {
     add(report.doubt, "tokens of the answers are " + words);
   }
-  if (const std::string words = difference_in(prompts); !words.empty()) {
+  if (const std::string words = difference_in(prompts, 0); !words.empty()) {
     add(report.doubt, "tokens of the prompts are " + words);
   }
   if (whole_answers > 0 && !answers.by_usage) {

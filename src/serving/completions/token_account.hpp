@@ -30,6 +30,9 @@ struct TokenAccount {
   /// of another length than asked, prompts from a cache, no count by the server. A fault: the
   /// client was busy for more than a tenth of the time, so that it took from the server, or stamped
   /// late.
+  ///
+  /// The server's usage may have one token an answer more than other counts: the one that ends it,
+  /// which has no text.
   [[nodiscard]] SystemReport report() const;
 };
 
