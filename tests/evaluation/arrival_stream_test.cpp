@@ -123,7 +123,7 @@ TEST_CASE("malformed recordings are refused with their place") {
   };
   CHECK_THROWS_AS(recorded_arrivals({.file = "nowhere.csv"}), IoError);
   CHECK_THROWS_WITH(play("1\n2\nx\n"), Catch::Contains(":3:"));
-  CHECK_THROWS_WITH(play("1\n2\n1.5\n"), Catch::Contains(":3: 1.5 s comes after 2 s"));
+  CHECK_THROWS_WITH(play("1\n2\n1.5\n"), Catch::Contains(":3:1: 1.5 comes after 2;"));
   CHECK_THROWS_WITH(play("1\n2s\n"), Catch::Contains(":2:"));
   CHECK_THROWS_WITH(play("1\nnan\n"), Catch::Contains(":2:"));
   CHECK_THROWS_AS(play("time\n"), FormatError);

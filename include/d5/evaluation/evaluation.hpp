@@ -25,6 +25,7 @@
 #include "d5/evaluation/load/load_clock.hpp"
 #include "d5/evaluation/load/query_record.hpp"
 #include "d5/evaluation/load/query_summary.hpp"
+#include "d5/evaluation/load/request_trace.hpp"
 #include "d5/evaluation/load/scenario.hpp"
 #include "d5/evaluation/load/served_predictor.hpp"
 #include "d5/evaluation/load/steady_state.hpp"

@@ -40,15 +40,18 @@ struct BurstOptions {
 [[nodiscard]] std::unique_ptr<ArrivalStream> burst_arrivals(const BurstOptions& options,
                                                             std::uint64_t seed);
 
-/// Recorded arrivals: a CSV file whose first column has ascending seconds, with or without a
-/// header. The first time counts as 0.
+/// A recording of a service: a CSV file whose first column has ascending seconds, with or without
+/// a header; or a trace of requests (`RequestTrace`). The first time counts as 0.
 struct RecordingOptions {
   std::string file = {};
-  double speed = 1;         ///< replay speed; 2: in half the time
-  double from = 0, to = 0;  ///< kept part of the recording, in s; `to` 0: to its end
-  bool loop = false;        ///< restart from the beginning, a mean gap after the last arrival
+  double speed = 1;          ///< replay speed; 2: in half the time
+  double from = 0, to = 0;   ///< kept part of the recording, in s; `to` 0: to its end
+  bool loop = false;         ///< restart from the beginning, a mean gap after the last arrival
+  double rate = 0;           ///< mean rate of the kept part, in place of `speed`; 0: none
+  std::int64_t most = 0;     ///< number of first requests of the part that are kept; 0: all
+  std::int64_t block = 512;  ///< tokens of a block of a Mooncake trace
 };
-/// Throws: IoError; FormatError with file and line; ValueError.
+/// The times of a recording. Throws: as `read_trace`.
 [[nodiscard]] std::unique_ptr<ArrivalStream> recorded_arrivals(const RecordingOptions& options);
 
 }  // namespace d5
