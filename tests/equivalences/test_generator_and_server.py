@@ -69,6 +69,22 @@ def test_times_of_a_clockwork(d5, serve):
         assert statistics.median(found["tpot"]["samples"]) == pytest.approx(GAP, rel=0.05)
 
 
+def test_lengths_of_recorded_requests(d5, serve):
+    (d5.folder / "clockwork.yaml").write_text(MODEL)
+    (d5.folder / "prompts.yaml").write_text(PROMPTS)
+    (d5.folder / "book.txt").write_text("It was a bright cold day in April. " * 200)
+    lengths = [7, 1, 12, 4]
+    (d5.folder / "trace.csv").write_text(
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+        + "".join(f"2023-11-16 18:15:4{i}.5,{30 + i},{tokens}\n" for i, tokens in enumerate(lengths)))
+    address = serve("--generator", CLOCKWORK)
+    for framework in (CLOCKWORK, f"openai:{address}/clockwork:ignore_eos=true"):
+        records = d5.records("eval", "run", "clockwork.yaml", "--dataset", "prompts.yaml", "--no-accuracy", "--framework",
+                             framework, "--scenario", "recorded:file=trace.csv:rate=20", status=(0, 3))
+        [found] = [record["samples"] for record in records if record["metric"] == "output_tokens"]
+        assert found == lengths
+
+
 @pytest.mark.skipif(not SMOLLM2.exists(), reason="scripts/models smollm2 fetches the model")
 def test_text_of_smollm2(d5, serve):
     address = serve("--generator", "smollm2", "--slots", 2, "--capacity", 96, cache="the store of artefacts")

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -15,12 +16,14 @@
 #include "serving/completions/openai_system.hpp"
 #include "tests/serving/scripted_server.hpp"
 #include "tests/serving/served_generators.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace d5 {
 namespace {
 
 using detail::OpenaiSystem;
 using testing::ScriptedServer;
+using testing::TemporaryFolder;
 
 class GivenPrompts final : public Prompts {
  public:
@@ -219,6 +222,101 @@ TEST_CASE("a session's requests have what was said before, reasoning left out") 
     CHECK(said[1] == nlohmann::json{{"role", "assistant"}, {"content", "one"}});
     CHECK(said[2]["role"] == "user");
     CHECK_THAT(said[2]["content"].get<std::string>(), Catch::StartsWith("What is "));
+  }
+}
+
+/// Replays requests of 4 tokens a block against scripted answers, and returns the bodies of them.
+std::vector<nlohmann::json> replay_requests(const std::string& trace,
+                                            const std::vector<std::string>& answers,
+                                            const OpenaiSystem::Options& options,
+                                            ScenarioResult& result) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "trace") << trace;
+  ScriptedServer server(answers);
+  OpenaiSystem::Options asked = openai_client(server.url);
+  asked.is_fresh = options.is_fresh;
+  asked.tokenizer = options.tokenizer;
+  asked.request.ignore_eos = options.request.ignore_eos;
+  GivenPrompts prompts;
+  {
+    OpenaiSystem system(asked, prompts);
+    result = scenarios()
+                 .at("recorded")
+                 .make({{"file", folder / "trace"}, {"block", 4}})
+                 ->run(system, {.least_queries = std::int64_t(answers.size())});
+  }
+  std::vector<nlohmann::json> bodies;
+  for (const std::string& body : server.asked) bodies.push_back(nlohmann::json::parse(body));
+  return bodies;
+}
+
+TEST_CASE("recorded requests ask for their lengths, by prompts of a letter a token") {
+  const std::string trace =
+      R"({"timestamp": 0, "input_length": 10, "output_length": 1, "hash_ids": [5, 6, 7]})"
+      "\n"
+      R"({"timestamp": 60, "input_length": 9, "output_length": 2, "hash_ids": [5, 6, 8]})"
+      "\n";
+  const auto answers = [&](int prompt, int cached) {
+    return std::vector{
+        kHead + content("a") + usage(prompt, 1) + kLastEvent,
+        kHead + content("b") + content("c") + usage(prompt - 1, 2, cached) + kLastEvent};
+  };
+  const OpenaiSystem::Options fresh{.request = {.ignore_eos = true}};
+  ScenarioResult result;
+  const auto bodies = replay_requests(trace, answers(10, 8), fresh, result);
+  CAPTURE(result.reason);
+  CHECK_THAT(result.reason, !Catch::Contains("token"));
+  REQUIRE(bodies.size() == 2);
+  const auto prompt = [](const nlohmann::json& body) {
+    return body["messages"][0]["content"].get<std::string>();
+  };
+  CHECK(bodies[0]["max_tokens"] == 1);
+  CHECK(bodies[1]["max_tokens"] == 2);
+  CHECK(bodies[1]["ignore_eos"] == true);
+  CHECK(prompt(bodies[0]).size() == 19);  // ten letters, blanks between them
+  CHECK(prompt(bodies[1]).size() == 17);
+  CHECK(prompt(bodies[0]).substr(0, 16) == prompt(bodies[1]).substr(0, 16));
+  CHECK(result.conditions.at("prompt tokens shared").number() == 8);
+
+  // Another run's prompts are others, unless the cache may be warm.
+  const auto again = replay_requests(trace, answers(10, 9), fresh, result);
+  CHECK(prompt(again[0]) != prompt(bodies[0]));
+  CHECK_THAT(result.reason, Catch::Contains("the server took 9 prompt tokens from its cache, "
+                                            "although prompts of the trace share 8"));
+  OpenaiSystem::Options warm = fresh;
+  warm.is_fresh = false;
+  const auto one = replay_requests(trace, answers(10, 9), warm, result);
+  CHECK_THAT(result.reason, !Catch::Contains("token"));
+  CHECK(prompt(replay_requests(trace, answers(10, 9), warm, result)[0]) == prompt(one[0]));
+
+  // A server that counts others, and a vocabulary of bytes.
+  (void)replay_requests(trace, answers(12, 0), fresh, result);
+  CHECK_THAT(result.reason, Catch::Contains("tokens of the prompts are 23 by the server's usage, "
+                                            "19 by the trace"));
+  warm.tokenizer = tokenizers().at("bytes").make({});
+  CHECK(prompt(replay_requests(trace, answers(10, 0), warm, result)[0]).size() == 10);
+  CAPTURE(result.reason);
+  CHECK(result.conditions.at("prompt tokens by tokenizer").number() == 19);
+}
+
+TEST_CASE("recorded requests of a server have the lengths of their trace") {
+  const TemporaryFolder folder;
+  std::string trace = "TIMESTAMP,ContextTokens,GeneratedTokens\n";
+  for (int i = 0; i < 12; ++i) {
+    trace += "2023-11-16 18:15:46." + std::to_string(100 + 20 * i) + ',' + std::to_string(5 + i) +
+             ',' + std::to_string(1 + i) + '\n';
+  }
+  std::ofstream(folder / "trace.csv") << trace;
+  Served served(":first=0.004:gap=0.001:tokens=3");
+  const auto result = served.run("/clockwork:ignore_eos=true", {.least_queries = 12},
+                                 {"recorded", {{"file", folder / "trace.csv"}}});
+  CAPTURE(result.reason);
+  REQUIRE(result.queries.size() == 12);
+  for (std::int64_t i = 0; i < 12; ++i) {
+    const QueryRecord& query = result.queries[std::size_t(i)];
+    CHECK(query.status == Status::passed);
+    CHECK(query.tokens == 1 + i);
+    CHECK(std::abs(query.scheduled - result.queries[0].scheduled - 20'000'000 * i) <= 1);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/generation/served_generator.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "d5/core/errors/error.hpp"
@@ -48,6 +49,12 @@ ServedGenerator::ServedGenerator(std::shared_ptr<Generator> generator,
       limits_(std::move(limits)),
       sampling_(sampling) {
   if (prompts_.empty()) throw ValueError(name_ + ": there are no prompts, expected one or more");
+  for (const auto& prompt : prompts_) {
+    vocabulary_.insert(vocabulary_.end(), prompt.begin(), prompt.end());
+  }
+  std::ranges::sort(vocabulary_);
+  const auto [first, last] = std::ranges::unique(vocabulary_);
+  vocabulary_.erase(first, last);
   engine_ = std::make_unique<detail::GeneratorLine>(std::move(generator));
 }
 
@@ -62,6 +69,14 @@ void ServedGenerator::load(std::span<const std::int64_t>) {
 }
 
 std::vector<TokenId> ServedGenerator::prompt_of(const Query& query) {
+  if (query.text) {
+    std::vector<TokenId> drawn;
+    for (const std::uint64_t number : query.text->prompt) {
+      if (vocabulary_.empty()) break;  // the generator refuses an empty prompt
+      drawn.push_back(vocabulary_[std::size_t((number * vocabulary_.size()) >> 32)]);
+    }
+    return drawn;
+  }
   const std::vector<TokenId>& own = prompts_.at(std::size_t(query.sample));
   if (query.place.session < 0) return own;
   const std::lock_guard lock(mutex_);
@@ -87,6 +102,10 @@ void ServedGenerator::issue(std::span<const Query> queries) {
     detail::TextRequest request{
         .prompt = prompt_of(query), .limits = limits_, .sampling = sampling_};
     request.sampling.request = std::uint32_t(query.sample);
+    if (query.text) {
+      request.limits.most_tokens = request.limits.least_tokens = query.text->answer_tokens;
+      request.sampling.request = std::uint32_t(query.text->number);
+    }
     (void)engine_->ask(std::move(request), std::make_shared<Answer>(*this, query));
   }
 }

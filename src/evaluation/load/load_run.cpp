@@ -203,7 +203,7 @@ void LoadRun::answered(std::vector<std::int64_t>& ids) {
   std::swap(ids, shared_->told);
 }
 
-void LoadRun::ask(std::int64_t scheduled, const SessionTurn& place) {
+void LoadRun::ask(std::int64_t scheduled, const SessionTurn& place, const DrawnText* text) {
   chosen_.clear();
   const std::int64_t first = shared_->log.size();
   for (std::int64_t i = 0; i < options_.samples_per_query; ++i) {
@@ -212,7 +212,7 @@ void LoadRun::ask(std::int64_t scheduled, const SessionTurn& place) {
         drawn ? std::int64_t(samples_.below(std::uint64_t(range_))) : first + i;
     if (sample < range_) chosen_.push_back(sample);  // the last of an accuracy run may be smaller
   }
-  ask_chosen(scheduled, place);
+  ask_chosen(scheduled, place, text);
 }
 
 void LoadRun::ask_for(std::int64_t sample, std::int64_t scheduled) {
@@ -220,12 +220,13 @@ void LoadRun::ask_for(std::int64_t sample, std::int64_t scheduled) {
   ask_chosen(scheduled);
 }
 
-void LoadRun::ask_chosen(std::int64_t scheduled, const SessionTurn& place) {
+void LoadRun::ask_chosen(std::int64_t scheduled, const SessionTurn& place, const DrawnText* text) {
   const std::int64_t first = shared_->log.size(), issued = now();
   queries_.clear();
   for (const std::int64_t sample : chosen_) {
     const std::int64_t id = shared_->log.size();
-    queries_.push_back({.id = (shared_->run << kRunBits) + id, .sample = sample, .place = place});
+    queries_.push_back(
+        {.id = (shared_->run << kRunBits) + id, .sample = sample, .place = place, .text = text});
     shared_->log.add(sample, scheduled, issued);
   }
   ++asked_;
@@ -239,7 +240,7 @@ void LoadRun::ask_chosen(std::int64_t scheduled, const SessionTurn& place) {
   }
 }
 
-ScenarioResult LoadRun::end() {
+ScenarioResult LoadRun::end(const Findings& findings) {
   system_.flush();
   wait_for(0);
   system_.on_complete({});
@@ -253,6 +254,7 @@ ScenarioResult LoadRun::end() {
   result.conditions.merge(clock_->conditions());
   take_log(shared_->log.take(), scenario_, result);
   take_report(system_.report(), result);
+  if (findings) take_report(findings(result), result);
   check_deadline(scenario_, result);
   const bool all = scenario_.mode == ScenarioOptions::Mode::accuracy;
   const std::int64_t least = all ? most_ : scenario_.least_queries;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -49,7 +50,7 @@ class LoadRun {
   /// Throws: Interrupted.
   bool wait_for_turn(std::int64_t scheduled);
   /// Issues the next query. The system's exceptions count as refusals.
-  void ask(std::int64_t scheduled, const SessionTurn& place = {});
+  void ask(std::int64_t scheduled, const SessionTurn& place = {}, const DrawnText* text = nullptr);
   /// Issues a query for a sample that the caller chooses.
   void ask_for(std::int64_t sample, std::int64_t scheduled);
   /// Waits until at most `unanswered` samples have no answer, or until `until`. Returns false on
@@ -62,13 +63,16 @@ class LoadRun {
   /// Waits for an answer, or until `until`. Throws: Interrupted.
   void wait_for_answer(std::int64_t until);
 
+  /// What a scenario finds in its own run, besides what the system reports.
+  using Findings = std::function<SystemReport(const ScenarioResult&)>;
   /// Waits for the missing answers and returns the result.
-  [[nodiscard]] ScenarioResult end();
+  [[nodiscard]] ScenarioResult end(const Findings& findings = {});
 
  private:
   struct Shared;  ///< state shared with the listener, which may outlive the run
   [[nodiscard]] std::vector<std::int64_t> samples_to_load() const;
-  void ask_chosen(std::int64_t scheduled, const SessionTurn& place = {});
+  void ask_chosen(std::int64_t scheduled, const SessionTurn& place = {},
+                  const DrawnText* text = nullptr);
   void wait_until(std::int64_t until);
 
   SystemUnderTest& system_;

@@ -17,10 +17,34 @@ std::uint64_t fresh_number() {
   return (std::uint64_t(random()) << 32) ^ random();
 }
 
+/// Whether a letter behind a blank is one token, as in the usual vocabularies. In a vocabulary of
+/// bytes a letter alone is one.
+bool is_spaced_letter_token(const Tokenizer* tokenizer) {
+  return !tokenizer || tokenizer->encode("a B c").size() == 3;
+}
+
+/// A prompt of as many tokens as there are numbers, a letter each; another `salt` gives others.
+std::string letters_of(std::span<const std::uint32_t> numbers, std::uint32_t salt, bool spaced) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string text;
+  text.reserve(2 * numbers.size());
+  for (const std::uint32_t number : numbers) {
+    // Source: the finalizer of MurmurHash3 (Appleby): every bit of the salt changes each letter.
+    std::uint32_t mixed = number ^ salt;
+    mixed = (mixed ^ (mixed >> 16)) * 0x85ebca6bu;
+    mixed = (mixed ^ (mixed >> 13)) * 0xc2b2ae35u;
+    mixed ^= mixed >> 16;
+    if (spaced && !text.empty()) text += ' ';
+    text += kLetters[std::size_t((std::uint64_t(mixed) * kLetters.size()) >> 32)];
+  }
+  return text;
+}
+
 }  // namespace
 
 OpenaiSystem::OpenaiSystem(Options options, Prompts& prompts)
     : options_(std::move(options)),
+      spaces_letters_(is_spaced_letter_token(options_.tokenizer.get())),
       prompts_(prompts),
       client_(
           {.url = options_.base + path_of(options_.request.interface),
@@ -43,6 +67,10 @@ void OpenaiSystem::load(std::span<const std::int64_t> samples) {
 }
 
 std::vector<std::string> OpenaiSystem::turns_of(const Query& query) {
+  if (query.text) {
+    const auto salt = options_.is_fresh ? std::uint32_t(run_) : 0;  // in place of a nonce
+    return {letters_of(query.text->prompt, salt, spaces_letters_)};
+  }
   std::string text = prompts_.text(query.sample);
   const auto [session, turn] = query.place;
   // What is said in a session is new to no cache.
@@ -57,11 +85,17 @@ std::vector<std::string> OpenaiSystem::turns_of(const Query& query) {
 
 void OpenaiSystem::issue(std::span<const Query> queries) {
   for (const Query& query : queries) {
-    std::vector<std::string> turns = turns_of(query);
-    std::string body = body_of(options_.request, turns);
+    Answer answer{.run = run_, .turns = turns_of(query), .place = query.place};
+    CompletionRequest request = options_.request;
+    if (query.text) {
+      request.most_tokens = query.text->answer_tokens;
+      answer.prompt_tokens = std::int64_t(query.text->prompt.size());
+      answer.shared_tokens = query.text->shared_tokens;
+    }
+    std::string body = body_of(request, answer.turns);
     {
       const std::lock_guard lock(mutex_);
-      under_way_[query.id] = {.run = run_, .turns = std::move(turns), .place = query.place};
+      under_way_[query.id] = std::move(answer);
     }
     client_.ask(query.id, std::move(body));
   }
@@ -123,11 +157,10 @@ SystemReport OpenaiSystem::report() {
   const std::lock_guard lock(mutex_);
   TokenAccount account = account_;
   account.expects_fresh = options_.is_fresh && sessions_.empty();
-  if (options_.request.ignore_eos) account.asked_tokens = options_.request.most_tokens;
   account.whole_answers = std::int64_t(whole_.size());
   bool all_have_usage = !whole_.empty();
   CompletionUsage usage;
-  std::int64_t pieces = 0, by_tokenizer = 0, prompts = 0;
+  std::int64_t pieces = 0, by_tokenizer = 0, prompts = 0, drawn = 0;
   for (const Answer& answer : whole_) {
     all_have_usage = all_have_usage && answer.stream.usage();
     if (const auto& one = answer.stream.usage()) {
@@ -137,6 +170,8 @@ SystemReport OpenaiSystem::report() {
     }
     pieces += answer.tokens;
     account.garbled += answer.stream.is_garbled();
+    drawn += answer.prompt_tokens;
+    account.shared += answer.shared_tokens;
     if (!options_.tokenizer) continue;
     by_tokenizer += std::int64_t(options_.tokenizer->encode(answer.stream.text()).size());
     for (const std::string& turn : answer.turns) {
@@ -144,6 +179,11 @@ SystemReport OpenaiSystem::report() {
     }
   }
   account.cached = usage.cached;
+  if (drawn > 0) {
+    account.prompts.by_trace = drawn;
+  } else if (options_.request.ignore_eos) {
+    account.asked_tokens = options_.request.most_tokens;
+  }
   if (!whole_.empty()) account.answers.by_pieces = pieces;
   if (all_have_usage) {
     account.answers.by_usage = usage.completion;

@@ -35,6 +35,7 @@ class OpenaiSystem final : public SystemUnderTest {
   void load(std::span<const std::int64_t> samples) override;
   void unload() override { prompts_.unload(); }
   [[nodiscard]] bool keeps_sessions() const override { return true; }
+  [[nodiscard]] bool keeps_lengths() const override { return true; }
   void issue(std::span<const Query> queries) override;
   [[nodiscard]] SystemReport report() override;
 
@@ -44,6 +45,7 @@ class OpenaiSystem final : public SystemUnderTest {
     std::uint64_t run = 0;
     std::vector<std::string> turns = {};  ///< the user's, and answers between
     SessionTurn place = {};
+    std::int64_t prompt_tokens = 0, shared_tokens = 0;  ///< lengths of a `DrawnText`, if any
     CompletionStream stream = {};
     std::int64_t tokens = 0;  ///< sum of its pieces
   };
@@ -54,6 +56,7 @@ class OpenaiSystem final : public SystemUnderTest {
   void keep(Answer answer);  ///< under the lock
 
   const Options options_;
+  const bool spaces_letters_;  ///< in prompts of given lengths
   Prompts& prompts_;
   std::uint64_t number_ = 0;  ///< number of the next nonce
   std::mutex mutex_;          ///< guards the members below

@@ -40,6 +40,7 @@ std::string difference_in(const TokenAccount::Counts& counts, std::int64_t ends)
   if (counts.by_usage) tell("the server's usage", *counts.by_usage);
   add("pieces", counts.by_pieces);
   add("the tokenizer", counts.by_tokenizer);
+  add("the trace", counts.by_trace);
   if (counts.by_usage) {
     const std::int64_t usage = *counts.by_usage, others = most.value_or(usage);
     take(usage > others ? std::max(usage - ends, others) : usage);
@@ -91,11 +92,12 @@ SystemReport TokenAccount::report() const {
     add(report.doubt, fmt::format("{} answers have {} tokens, {} each were asked for (ignore_eos)",
                                   whole_answers, *answers.by_usage, *asked_tokens));
   }
-  if (expects_fresh && cached > 0) {
-    add(report.doubt,
-        fmt::format("the server took {} prompt tokens from its cache, although each prompt began "
-                    "with a nonce",
-                    cached));
+  if (expects_fresh && cached > shared) {
+    const std::string although =
+        prompts.by_trace ? fmt::format("prompts of the trace share {} with earlier ones", shared)
+                         : "each prompt began with a nonce";
+    add(report.doubt, fmt::format("the server took {} prompt tokens from its cache, although {}",
+                                  cached, although));
   }
   if (garbled > 0) {
     add(report.doubt, fmt::format("{} answers have bytes that are not UTF-8", garbled));

@@ -15,11 +15,14 @@ struct TokenAccount {
   /// Counts of tokens of the same answers, or prompts; nothing: not counted.
   struct Counts {
     std::optional<std::int64_t> by_usage = {}, by_pieces = {}, by_tokenizer = {};
+    std::optional<std::int64_t> by_trace = {};  ///< as asked for
   };
   Counts answers = {}, prompts = {};
-  std::int64_t cached = 0;    ///< prompt tokens that the server took from a cache
-  std::int64_t garbled = 0;   ///< answers with bytes that are not UTF-8
-  bool expects_fresh = true;  ///< each prompt began with a nonce
+  std::int64_t cached = 0;   ///< prompt tokens that the server took from a cache
+  std::int64_t shared = 0;   ///< prompt tokens that earlier prompts of a trace began with, too
+  std::int64_t garbled = 0;  ///< answers with bytes that are not UTF-8
+  /// Each prompt began with a nonce, or shares no more than `shared` tokens with others.
+  bool expects_fresh = true;
   /// Tokens that each answer should have: it was asked not to end before; nothing: any number.
   std::optional<std::int64_t> asked_tokens = {};
   std::int64_t whole_answers = 0;             ///< answers that came to their end

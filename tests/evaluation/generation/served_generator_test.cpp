@@ -5,13 +5,16 @@
 #include <catch2/catch.hpp>
 #include <condition_variable>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
 
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/load/scenario.hpp"
+#include "evaluation/load/drawn_prompts.hpp"
 #include "tests/evaluation/generation/vivid_decoder.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 using test::answers_of;
@@ -197,5 +200,50 @@ TEST_CASE("a session's answers join the next turn's prompt") {
       CHECK(heard == answer);
       said.insert(said.end(), answer.begin(), answer.end());
     }
+  }
+}
+
+TEST_CASE("recorded requests have prompts and answers of their lengths") {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "trace";
+  std::ofstream(file)
+      << R"({"timestamp": 0, "input_length": 6, "output_length": 3, "hash_ids": [7, 8]}
+{"timestamp": 1, "input_length": 21, "output_length": 9, "hash_ids": [7, 9, 10, 11, 12, 13]}
+{"timestamp": 2, "input_length": 1, "output_length": 1}
+)";
+  // A token that most answers would end with, were it no answer of a recorded length.
+  auto alone = generator_of(vivid_decoder(1));
+  const TokenId usual = answers_of(alone, {kPrompts[0]}, {.most_tokens = 2})[0][1];
+  ServedGenerator served(shared_generator(2), kPrompts, {.most_tokens = 50, .stop_tokens = {usual}},
+                         {.seed = 1});
+  const auto result = scenarios()
+                          .at("recorded")
+                          .make({{"file", file}, {"block", 4}})
+                          ->run(served, {.least_queries = 3, .seed = 5, .keep_answers = 1});
+  CAPTURE(result.reason);
+  REQUIRE(result.answers.size() == 3);
+  std::vector<TokenId> vocabulary;
+  for (const Tokens& prompt : kPrompts) {
+    vocabulary.insert(vocabulary.end(), prompt.begin(), prompt.end());
+  }
+  std::ranges::sort(vocabulary);
+  const auto [first, last] = std::ranges::unique(vocabulary);
+  vocabulary.erase(first, last);
+  const RequestTrace trace = read_trace({.file = file, .block = 4});
+  detail::DrawnPrompts prompts(trace, 5, 4);
+  for (std::size_t i = 0; i < 3; ++i) {
+    Tokens prompt;
+    for (const std::uint64_t number : prompts.draw(trace.requests[i], 0).prompt) {
+      prompt.push_back(vocabulary[std::size_t((number * vocabulary.size()) >> 32)]);
+    }
+    const std::int64_t tokens = trace.requests[i].answer_tokens;
+    CHECK(result.queries[i].tokens == tokens);
+    auto other = generator_of(vivid_decoder(1));
+    const Tokens answer =
+        answers_of(other, {prompt},
+                   {.most_tokens = tokens, .least_tokens = tokens, .stop_tokens = {usual}})[0];
+    Tokens heard(result.answers[i].bytes.size() / sizeof(TokenId));
+    std::memcpy(heard.data(), result.answers[i].bytes.data(), result.answers[i].bytes.size());
+    CHECK(heard == answer);
   }
 }

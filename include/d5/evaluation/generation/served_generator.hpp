@@ -21,6 +21,7 @@ class TextEngine;
 ///     ServedGenerator served(generator, prompts, {.most_tokens = 64});
 ///
 /// The answer of a sample is its tokens, as int64. Its draws are those of request number `sample`.
+/// Prompts of given lengths are made of the tokens that the samples' prompts have.
 class ServedGenerator final : public SystemUnderTest {
  public:
   /// Sample i is `prompts[i]`. The generator has no texts of others. Throws: ValueError without
@@ -35,6 +36,7 @@ class ServedGenerator final : public SystemUnderTest {
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::int64_t samples() const override;
   [[nodiscard]] bool keeps_sessions() const override { return true; }
+  [[nodiscard]] bool keeps_lengths() const override { return true; }
   void load(std::span<const std::int64_t> samples) override;
   void issue(std::span<const Query> queries) override;
 
@@ -48,6 +50,7 @@ class ServedGenerator final : public SystemUnderTest {
   void keep(std::int64_t run, const SessionTurn& place, const std::vector<TokenId>& answer);
   std::string name_;
   std::vector<std::vector<TokenId>> prompts_;
+  std::vector<TokenId> vocabulary_;  ///< tokens of the prompts, sorted
   GenerationLimits limits_;
   Sampling sampling_;
   std::mutex mutex_;      ///< guards the two below

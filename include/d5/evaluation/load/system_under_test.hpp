@@ -23,11 +23,24 @@ struct SessionTurn {
   std::int64_t turn = 0;      ///< 0: it begins
 };
 
+/// A text of given lengths that a query asks for, in place of its sample's.
+struct DrawnText {
+  /// Random numbers, one a token of the prompt. The system chooses a token by each: in one run
+  /// equal numbers are equal tokens, so that prompts share what their numbers share.
+  std::span<const std::uint32_t> prompt = {};
+  /// Tokens at the prompt's beginning that an earlier prompt of the run began with, too.
+  std::int64_t shared_tokens = 0;
+  std::int64_t answer_tokens = 0;  ///< the answer ends there, not before, as far as that can be
+  std::int64_t number = 0;         ///< the request's in its trace
+};
+
 /// A request for one sample.
 struct Query {
   std::int64_t id = 0;  ///< unique in this process, so that late answers can be recognised
   std::int64_t sample = 0;
   SessionTurn place = {};
+  /// Null, or valid until `issue` returns: asks for this text. Only where `keeps_lengths`.
+  const DrawnText* text = nullptr;
 };
 
 /// A system's answer to a query. The scenario reads the end time from its own clock.
@@ -93,6 +106,8 @@ class SystemUnderTest {
   /// Whether it keeps sessions: a turn's prompt is what was said in its session before, answers
   /// too, and then the sample's own. A turn that fails is as if it had not been asked.
   [[nodiscard]] virtual bool keeps_sessions() const { return false; }
+  /// Whether it generates texts of given lengths (`Query::text`).
+  [[nodiscard]] virtual bool keeps_lengths() const { return false; }
   /// Called once per run, after its last answer.
   [[nodiscard]] virtual SystemReport report() { return {}; }
 

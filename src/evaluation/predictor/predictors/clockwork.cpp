@@ -17,9 +17,12 @@ class ClockworkSystem final : public SystemUnderTest {
   [[nodiscard]] std::int64_t samples() const override { return prompts_.size(); }
   /// Its times depend on no prompt.
   [[nodiscard]] bool keeps_sessions() const override { return true; }
+  [[nodiscard]] bool keeps_lengths() const override { return true; }
   void issue(std::span<const Query> queries) override {
     for (const Query& query : queries) {
-      (void)engine_.ask({.limits = limits_}, std::make_shared<Answer>(*this, query.id));
+      GenerationLimits limits = limits_;
+      if (query.text) limits.most_tokens = query.text->answer_tokens;
+      (void)engine_.ask({.limits = limits}, std::make_shared<Answer>(*this, query.id));
     }
   }
 
