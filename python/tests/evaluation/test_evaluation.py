@@ -200,6 +200,24 @@ def test_a_scenario_asks_a_function():
     assert {row.status for row in rows} == {"failed"} and "no answer" in rows[0].reason
 
 
+def test_recorded_requests_have_their_lengths(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "book.txt").write_text("It was a bright cold day in April. " * 20)
+    text = {**WHO, "task": "text generation"}
+    reader = {"name": "text", "data": "book.txt", "length": 16, "test_share": 0.5}
+    prompts = write(tmp_path / "prompts.yaml", kind="dataset", name="prompts", modality="text", reader=reader, **text)
+    model = write(tmp_path / "ticks.yaml", kind="model", name="ticks", format="none", **text)
+    lengths = [3, 1, 8, 5]
+    rows = [f"{100 + i},GPT-4,{20 + i},{n},{20 + i + n},API log" for i, n in enumerate(lengths)]
+    trace = tmp_path / "trace.csv"
+    trace.write_text("\n".join(["Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type", *rows]) + "\n")
+    rows = d5.evaluate(model, dataset=prompts, frameworks=["clockwork:first=0.002:gap=0.001"],
+                       scenarios=[f"recorded:file={trace}:rate=100"])
+    [tokens] = rows.where(metric="output_tokens")
+    assert tokens.samples == lengths
+    assert tokens.conditions["lengths"] == "recorded" and tokens.conditions["trace"] == "burstgpt"
+
+
 def test_the_best_that_will_do_is_chosen(colours, tmp_path):
     d5.evaluate(colours(), scenarios=["closed_loop"], queries=10, out=tmp_path / "r.json")
     table, [row] = d5.choose([tmp_path / "r.json"], {"accuracy": ">=0.9"}, minimise="p50")
