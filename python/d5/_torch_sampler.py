@@ -32,10 +32,12 @@ class Sampler(_Sampler):
         for generator in {self.loader.generator, getattr(self.loader.sampler, "generator", None)} - {None}:
             generator.manual_seed(begin)
         self._batches = iter(self.loader)
+        self._loop = (int(epoch), True)  # the next `for` begins here
 
     def next(self) -> Any:
         if self._batches is None:
             self.reset(0)
+        self._loop = (self._loop[0], False)
         batch = next(self._batches, None)
         if batch is None:
             return None

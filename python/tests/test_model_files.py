@@ -30,6 +30,19 @@ def test_a_network_in_memory_is_benchmarked_checked_and_run():
     np.testing.assert_array_equal(d5.run_network(mine(), {"x": X})["y"].numpy(), X @ np.arange(12).reshape(4, 3))
 
 
+def test_a_batch_that_is_given_by_name_is_the_batch():
+    time, rate = d5.bench_network(mine(), dims={"batch": 64}, samples=3, metrics=["time"])
+    assert rate.metric == "sample_rate" and rate.conditions["batch"] == 64
+    assert rate.value == pytest.approx(64 / time.value)
+    with pytest.raises(d5.ValueError, match="batch=2 and dims={'batch': 64}: the batch has two sizes; leave out one"):
+        d5.bench_network(mine(), batch=2, dims={"batch": 64}, samples=3)
+
+
+def test_a_command_reads_the_file_that_a_network_may_be_saved_to():
+    assert d5.bench_network(mine(), samples=3)[0].command.startswith("d5 net bench my_net.onnx ")
+    assert d5.check_network(mine())[0].command.startswith("d5 net check my_net.onnx ")
+
+
 @pytest.mark.skipif("evaluation" in d5._d5._left_out(), reason="built without evaluation")
 def test_a_network_in_memory_has_a_predictor():
     predictor = d5.predictor("reference", mine(), largest_batch=2)

@@ -165,3 +165,10 @@ def test_a_trainer_without_a_test_sampler_takes_no_metric_of_tests():
     trainer.add_event(d5.training_metric("test_accuracy"))
     with pytest.raises(d5.ValueError, match="metric test_accuracy: there are no test data"):
         trainer.run()
+
+
+@alone("each would train by itself, which is refused")
+@pytest.mark.parametrize("option", ["save", "checkpoint"])
+def test_a_file_that_cannot_be_written_is_refused_before_training(option, tmp_path):
+    with pytest.raises(d5.IoError, match="cannot write '.*missing"):
+        d5.train(made_of(parts()), **{option: tmp_path / "missing" / "net.onnx"})

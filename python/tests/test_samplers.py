@@ -267,3 +267,31 @@ def test_a_loader_of_torch_reads_a_data_set():
     batch = d5.sampler("ordered", data, batch_size=2).next()
     both = torch.utils.data.default_collate([batch, batch])
     assert both["x"].shape == (2, 2, 2) and both["label"].tolist() == [[0, 1], [0, 1]]
+
+
+def test_each_for_is_an_epoch_and_begins_where_reset_or_seek_has_put_it():
+    data = d5.tensor_dataset({"x": np.arange(40, dtype=np.float32)})
+    sampler = d5.sampler("shuffle", data, batch_size=10, seed=1)
+    epochs = [[batch["x"].numpy().tolist() for batch in sampler] for _ in range(3)]
+    assert epochs[0] != epochs[1] != epochs[2] and all(sorted(sum(epoch, [])) == list(range(40)) for epoch in epochs)
+    sampler.reset(1)
+    assert [batch["x"].numpy().tolist() for batch in sampler] == epochs[1]
+    sampler.seek(2, 3)
+    assert [(batch.epoch, batch.index) for batch in sampler] == [(2, 3)]
+    assert [batch.epoch for batch in sampler] == [3] * 4
+    sampler.reset(5)
+    assert sampler.next().index == 0  # from here on the place counts no more
+    assert [batch.epoch for batch in sampler] == [6] * 4
+
+
+def test_each_for_over_a_loader_of_torch_is_an_epoch():
+    torch = pytest.importorskip("torch")
+    import d5.torch as d5torch
+
+    loader = torch.utils.data.DataLoader(torch.arange(40.0), batch_size=10, shuffle=True)
+    sampler = d5torch.sampler(loader, ["x"], seed=3)
+    epochs = [[batch["x"].numpy().tolist() for batch in sampler] for _ in range(2)]
+    assert epochs[0] != epochs[1]
+    sampler.reset(0)
+    assert [batch["x"].numpy().tolist() for batch in sampler] == epochs[0]
+    assert [batch["x"].numpy().tolist() for batch in sampler] == epochs[1]

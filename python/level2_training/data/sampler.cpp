@@ -3,6 +3,7 @@
 #include <pybind11/typing.h>
 
 #include <optional>
+#include <tuple>
 
 #include "bindings.hpp"
 #include "d5/level2_training/level2_training.hpp"
@@ -35,6 +36,31 @@ void reset(Sampler& sampler, std::int64_t epoch) {
   change(sampler, [&] { sampler.reset(epoch); });
 }
 
+/// Attribute of a sampler: the epoch of its `for`, and whether reset or seek has said where the
+/// next one begins.
+constexpr const char* kLoop = "_loop";
+
+py::object object_of(Sampler& sampler) {
+  return py::cast(&sampler, py::return_value_policy::reference);
+}
+
+void keep_loop(Sampler& sampler, std::int64_t epoch, bool is_placed) {
+  object_of(sampler).attr(kLoop) = py::make_tuple(epoch, is_placed);
+}
+
+/// Begins the next epoch, unless reset or seek has chosen a place.
+Sampler& loop(Sampler& sampler) {
+  std::int64_t epoch = 0;
+  bool is_placed = false;
+  if (const py::object kept = py::getattr(object_of(sampler), kLoop, py::none()); !kept.is_none()) {
+    std::tie(epoch, is_placed) = kept.cast<std::tuple<std::int64_t, bool>>();
+    if (!is_placed) ++epoch;
+  }
+  if (!is_placed) reset(sampler, epoch);
+  keep_loop(sampler, epoch, false);
+  return sampler;
+}
+
 std::vector<std::string> field_names(const LentBatch& batch) {
   std::vector<std::string> names;
   for (const auto& [name, value] : batch->values) names.push_back(name);
@@ -63,7 +89,9 @@ void bind_batch(py::module_& m) {
       .def_property_readonly(
           "samples",
           [](const LentBatch& b) { return std::vector(b->samples.begin(), b->samples.end()); },
-          "Indices of the samples in the data set; empty if the sampler does not know them.")
+          "Indices of the samples in the sampler's `dataset` (after cut_sampler(\"shards\"), in "
+          "its "
+          "shard); empty if the sampler does not know them.")
       .def(
           "__getitem__",
           [](const LentBatch& b, const std::string& field) {
@@ -99,7 +127,9 @@ void bind_batch(py::module_& m) {
 constexpr const char* kAbout =
     "Splits a data set into batches. Derive from it to train on another loader's batches: `next()` "
     "returns a dict of arrays, whose dimension 0 is the sample, or None at the end of an epoch; "
-    "`reset(epoch)` begins an epoch; `len()` is its number of batches. With `seek(epoch, index)` "
+    "`reset(epoch)` begins an epoch; `len()` is its number of batches. Each `for` over a sampler "
+    "is an epoch, from 0 on, or begins where `reset` or `seek` has put it. With `seek(epoch, "
+    "index)` "
     "training resumes quickly, without it by reading the epoch again. `dataset` is the data set "
     "that is read, if d5 has it; `samples()` returns the indices of the last batch, for "
     "`d5.test_sampler`. In `d5.train` each rank gets a slice of each batch, and tests on batches "
@@ -135,17 +165,30 @@ void bind_network_feed(py::module_& m) {
 void bind_sampler(py::module_& m) {
   constexpr auto inside = py::return_value_policy::reference_internal;
   bind_batch(m);
-  py::class_<Sampler, PythonSampler, std::shared_ptr<Sampler>> sampler(m, "Sampler", kAbout,
-                                                                       ended_without_gil());
+  py::class_<Sampler, PythonSampler, std::shared_ptr<Sampler>> sampler(
+      m, "Sampler", kAbout, py::dynamic_attr(), ended_without_gil());
   sampler.def(py::init<>())
-      .def("next", &next, result_keeps_self(),
-           "Returns the next batch, or None at the end of an epoch.")
-      .def("reset", &reset, py::arg("epoch") = 0,
-           "Begins an epoch, whose batches depend on its number and the seed alone.")
+      .def(
+          "next",
+          [](Sampler& sampler) {
+            auto batch = next(sampler);
+            if (batch) keep_loop(sampler, (*batch)->epoch, false);
+            return batch;
+          },
+          result_keeps_self(), "Returns the next batch, or None at the end of an epoch.")
+      .def(
+          "reset",
+          [](Sampler& sampler, std::int64_t epoch) {
+            reset(sampler, epoch);
+            keep_loop(sampler, epoch, true);
+          },
+          py::arg("epoch") = 0,
+          "Begins an epoch, whose batches depend on its number and the seed alone.")
       .def(
           "seek",
           [](Sampler& sampler, std::int64_t epoch, std::int64_t index) {
             change(sampler, [&] { sampler.seek(epoch, index); });
+            keep_loop(sampler, epoch, true);
           },
           py::arg("epoch"), py::arg("index"), "Continues before a batch of an epoch.")
       .def(
@@ -174,13 +217,7 @@ void bind_sampler(py::module_& m) {
       .def_property_readonly("left_out", &Sampler::left_out,
                              "Number of samples of an epoch that are in no batch of any rank.")
       .def("__len__", &Sampler::batches)
-      .def(
-          "__iter__",
-          [](Sampler& sampler) -> Sampler& {
-            reset(sampler, 0);
-            return sampler;
-          },
-          inside)
+      .def("__iter__", &loop, inside)
       .def(
           "__next__",
           [](Sampler& sampler) {

@@ -330,3 +330,9 @@ def test_a_folder_is_described_as_a_data_set(tmp_path):
 def test_a_fault_of_a_dict_is_told_with_its_place(content, text):
     with pytest.raises(d5.Error, match=text):
         d5.evaluate(content)
+
+
+@pytest.mark.parametrize("option", ["batches", "trace_levels", "frameworks"])
+def test_an_empty_list_with_which_nothing_would_be_measured_is_refused(option, colours):
+    with pytest.raises(d5.ValueError, match=f"{option} is (empty|\\[\\])"):
+        d5.evaluate({"models": [str(colours())]}, **{option: []})

@@ -106,9 +106,21 @@ json parsed(const std::string& text) {
   return all.is_object() ? all : json::object();
 }
 
+/// Throws: ValueError for an empty list, with which nothing would be measured.
+template <class T>
+void expect_entries(const char* name, const std::vector<T>& values) {
+  if (!values.empty()) return;
+  throw ValueError(
+      fmt::format("the evaluation: {} is empty; give one or more, or leave it out", name));
+}
+
 }  // namespace
 
 FixedEvaluation fix_evaluation(const EvaluationManifest& told) {
+  expect_entries("models", told.models);
+  expect_entries("frameworks", told.frameworks);
+  expect_entries("batches", told.batches);
+  expect_entries("trace_levels", told.trace_levels);
   FixedEvaluation fixed;
   fixed.manifest = detail::located(told);
   const EvaluationManifest& manifest = fixed.manifest;

@@ -85,9 +85,10 @@ std::vector<Measurement> bench_side_by_side(
     const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
     const std::string& flags, const std::function<Subject(const std::string& framework)>& make) {
   const auto frameworks = executor_words(options.frameworks);
+  const OpenSizes sizes = with_named_batch(model, options.sizes);
   std::vector<Subject> subjects;
   for (const auto& framework : frameworks) {
-    Measurement record = network_record(model, framework, options.sizes, pass);
+    Measurement record = network_record(model, framework, sizes, pass);
     record.device = to_string(options.device);
     subjects.push_back(subject_or_refusal(record, [&] {
       Subject subject = make(framework);
@@ -100,7 +101,7 @@ std::vector<Measurement> bench_side_by_side(
                      : measure_side_by_side(subjects, options.metrics, options.measuring);
   const std::vector<Artefact> artefacts = {model_artefact(model)};
   CommandLine line("net bench");
-  line.word(model).append(to_line(options.sizes)).append(to_line(options.inputs)).append(flags);
+  line.word(model).append(to_line(sizes)).append(to_line(options.inputs)).append(flags);
   line.append(to_line(options.transforms));
   if (options.profile) line.append(" --profile");
   line.runs_in(frameworks, options.device);
@@ -118,10 +119,10 @@ std::vector<Measurement> bench_side_by_side(
 std::vector<Measurement> plan_in_each(
     const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
     const std::function<void(const std::string& framework)>& plan) {
+  const OpenSizes sizes = with_named_batch(model, options.sizes);
   std::vector<Measurement> records;
   for (const auto& framework : executor_words(options.frameworks)) {
-    Measurement& record =
-        records.emplace_back(network_record(model, framework, options.sizes, pass));
+    Measurement& record = records.emplace_back(network_record(model, framework, sizes, pass));
     record.device = to_string(options.device);
     note_conditions(record, options);
     plan_only(record, [&] { plan(framework); });

@@ -138,7 +138,8 @@ ValueMap given_values(const std::string& model, const Network& network, const Op
   return values;
 }
 
-OpenSizes sizes_with(const Network& network, const OpenSizes& asked, const ValueMap& given) {
+OpenSizes sizes_with(const Network& network, const OpenSizes& wanted, const ValueMap& given) {
+  const OpenSizes asked = with_named_batch(network, wanted);
   if (given.empty()) {
     expect_taken(network, asked);
     return fitting_sizes(network, asked);

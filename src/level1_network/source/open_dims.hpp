@@ -22,6 +22,9 @@ struct OpenDim {
 /// The open dimensions, in the order of the inputs.
 [[nodiscard]] std::vector<OpenDim> open_dims(const Network& network);
 
+/// As `with_named_batch` of a model.
+[[nodiscard]] OpenSizes with_named_batch(const Network& network, const OpenSizes& sizes);
+
 /// Inputs that accept tensors of any rank. Each takes the sizes "x:0", "x:1", and so on of
 /// `OpenSizes::by_name`.
 [[nodiscard]] std::vector<std::string> inputs_of_any_rank(const Network& network);

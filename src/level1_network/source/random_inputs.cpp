@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "d5/core/entries/option.hpp"
@@ -95,6 +96,31 @@ std::vector<OpenSizes> sizes_of_models(const std::vector<std::string>& models,
     if (!is_taken) throw_unknown_name("open dimension", name, {known.begin(), known.end()});
   }
   return all;
+}
+
+OpenSizes with_named_batch(const Network& network, const OpenSizes& sizes) {
+  const auto dims = open_dims(network);
+  const auto is_named = [&](const OpenDim& dim) { return sizes.by_name.contains(dim.name); };
+  if (dims.empty() || !std::ranges::all_of(dims, is_named)) return sizes;
+  const auto first = std::ranges::find(dims, true, &OpenDim::is_first);
+  if (first == dims.end()) return sizes;
+  OpenSizes result = sizes;
+  result.batch = sizes.by_name.at(first->name);
+  if (sizes.batch == 1 || sizes.batch == result.batch) return result;
+  throw ValueError(fmt::format(
+      "{} and {}: the batch has two sizes; leave out one", option_word("batch", sizes.batch),
+      option_word("dim", fmt::format("{}={}", printable(first->name), result.batch))));
+}
+
+OpenSizes with_named_batch(const std::string& model, const OpenSizes& sizes) {
+  if (sizes.by_name.empty()) return sizes;
+  std::optional<Network> network;
+  try {
+    network.emplace(open_model(model));
+  } catch (const Error&) {  // its row says so
+    return sizes;
+  }
+  return with_named_batch(*network, sizes);
 }
 
 ValueMap made_inputs(const Network& network, const OpenSizes& sizes, const ValueMap& given,

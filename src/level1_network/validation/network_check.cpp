@@ -267,7 +267,7 @@ std::vector<Measurement> plan_network_check(const std::string& model,
     record.level = "network";
     record.framework = word;
     record.device = to_string(options.execution.device);
-    record.conditions["batch"] = identity(options.sizes.batch);
+    record.conditions["batch"] = identity(with_named_batch(model, options.sizes).batch);
     if (!options.transforms.empty())
       record.conditions["transform"] = identity(to_words(options.transforms));
     note_execution(record, options.execution);

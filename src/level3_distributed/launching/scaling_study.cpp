@@ -64,6 +64,10 @@ Measurement efficiency_of(const Measurement& mine, const Measurement& base) {
   result.quantity = Quantity::other;
   result.statistic = {.of = Statistic::Of::mean};
   result.samples.clear();
+  // Means and bounds in the throughput's unit say nothing of an efficiency.
+  std::erase_if(result.conditions, [&](const auto& one) {
+    return !mine.unit.empty() && one.second.unit == mine.unit;
+  });
   const double more = double(ranks_of(mine)) / ranks_of(base);
   for (std::size_t run = 0; run < std::min(mine.samples.size(), base.samples.size()); ++run) {
     result.samples.push_back(mine.samples[run] / base.samples[run] / more);

@@ -52,6 +52,8 @@ TEST_CASE("efficiency is over the fewest ranks, run by run") {
   // 2 / 4, whatever the day: the runs of a seed are compared with each other.
   const Measurement& four = record(records, "efficiency", "4");
   CHECK(four.samples == std::vector<double>{0.5, 0.5, 0.5});
+  CHECK_FALSE(four.conditions.contains("mean"));  // it was the throughput's
+  CHECK(record(records, "throughput", "4").conditions.at("mean").unit == "sample/s");
   CHECK(record(records, "throughput", "4").samples == std::vector<double>{200, 400, 600});
   const auto table = scaling_summary(records);
   CHECK(table.rows().size() == 5);

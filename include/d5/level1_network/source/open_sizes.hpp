@@ -27,6 +27,11 @@ struct OpenSizes {
 [[nodiscard]] std::vector<OpenSizes> sizes_of_models(const std::vector<std::string>& models,
                                                      const OpenSizes& sizes);
 
+/// The sizes for a model whose open dimensions all have a size by name: `batch` is then that of the
+/// first axes, which hold the samples. Other sizes, and those for a model that cannot be opened,
+/// stay. Throws: ValueError if another batch was given, too.
+[[nodiscard]] OpenSizes with_named_batch(const std::string& model, const OpenSizes& sizes);
+
 /// Writes " --batch 4 --dim T=16", as the program takes it.
 [[nodiscard]] std::string to_line(const OpenSizes& sizes);
 

@@ -7,6 +7,7 @@
 
 #include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
+#include "d5/core/files/atomic_file.hpp"
 #include "d5/core/machine/threads.hpp"
 #include "d5/core/measuring/measure.hpp"
 #include "d5/core/results/environment.hpp"
@@ -73,6 +74,8 @@ TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options,
                                  const Interrupt& interrupt)
     : recipe_(recipe), options_(std::move(options)) {
   training_ = recipe_.training();
+  if (!options_.save.empty() && options_.writes_save) check_writable(options_.save);
+  if (!options_.checkpoint.empty()) check_writable(options_.checkpoint);
   make_data(interrupt);
   make_optimizer();
   make_trainer();
