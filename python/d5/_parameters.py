@@ -166,7 +166,7 @@ def _is_dict(value: object, of: list[str]) -> bool:
 #: A parameter's class, the class of what was given, and the way from it.
 _MADE = (
     ("Network", "Module", "d5.torch.network(module, example) makes one of a module of torch"),
-    ("Tensor", "ndarray", "d5.Tensor(array) is one over the same memory"),
+    ("Tensor", "ndarray", "d5.Tensor(array) is one over the memory of a dense array; of others it is a copy"),
     ("Dataset", "DatasetPair", "it is a pair: give its .train, or its .test"),
     ("Dataset", "DataLoader", "d5.torch.sampler(loader, fields) makes a sampler of one of torch"),
     ("Sampler", "DataLoader", "d5.torch.sampler(loader, fields) makes one of torch's"),

@@ -189,7 +189,11 @@ void bind_database(py::module_& m) {
       .def(
           "plots", [](const History& history) { return history_plots(history.entries); },
           "A plot per metric: values over runs, a line per series.")
-      .def("__len__", [](const History& history) { return history.entries.size(); });
+      .def("__len__", [](const History& history) { return history.entries.size(); })
+      .def("__repr__", [](const History& history) {
+        return fmt::format("<d5.ResultHistory of {} records; see .table(), .plots()>",
+                           history.entries.size());
+      });
   py::class_<Database>(
       m, "Database",
       "A database of results: every run with its environment, records, queries, answers and "
@@ -244,7 +248,7 @@ void bind_database(py::module_& m) {
       .def("pieces", &pieces_of_run, py::arg("run"), "A dict per piece that a run wrote.")
       .def("answers", &answers_of_piece, py::arg("run"), py::arg("piece"), "A dict per sample.")
       .def("queries", &queries_of_piece, py::arg("run"), py::arg("piece"),
-           "A dict per query; times in ns.")
+           "A dict per query; times in ns, 0 for what did not happen.")
       .def(
           "write_trace",
           [](Database& database, const std::string& run, const std::string& piece,
