@@ -61,7 +61,7 @@ class _Task(NamedTuple):
             if (function, arguments) not in _extensions:  # otherwise a module made the call
                 getattr(_d5, function)(*arguments)
         _d5.set_threads(self.threads)
-        return getattr(_d5, self.function)(*self.arguments, **self.keywords)
+        return in_words(getattr(_d5, self.function), f"d5.{self.function}")(*self.arguments, **self.keywords)
 
 
 def isolable(call: Callable[P, R]) -> Callable[P, R]:

@@ -8,6 +8,7 @@ import builtins
 import functools
 import inspect
 import re
+from collections.abc import Collection, Mapping
 from difflib import SequenceMatcher
 from typing import Any, Callable, Iterable, ParamSpec, TypeVar
 
@@ -51,27 +52,40 @@ def is_slip(given: str, meant: str) -> bool:
     return min(len(given), len(meant)) > 2 and (a[1:] in (b, b[1:]) or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:]))
 
 
+def with_one_framework_word(who: str, keywords: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """The keywords of a call with the one of `framework` and `frameworks` that it knows. Raises: TypeError for
+    both."""
+    words = dict(keywords)
+    for given, meant in (("framework", "frameworks"), ("frameworks", "framework")):
+        if given in words and given not in known and meant in known:
+            if meant in words:
+                raise TypeError(f"{who}: framework and frameworks are one keyword; give one of them")
+            words[meant] = words.pop(given)
+    return words
+
+
 def knows_its_keywords(function: Callable[P, R]) -> Callable[P, R]:
     """Decorator: a call with an unknown keyword, without a needed argument, or with one of another type is
     refused as by the functions of the C++ part."""
-    from d5._parameters import fault, parameters_of
+    from d5._parameters import expect_filled, fault, filled, parameters_of
 
     parameters = parameters_of(function)
     known = [one.name for one in parameters if not one.is_mark and not one.takes_all]
     module = "d5" if "._" in function.__module__ else function.__module__
     who = f"{module}.{function.__qualname__}".removesuffix(".__init__")
     own = int(bool(known) and known[0] == "self")  # arguments that the caller does not write
+    lists = filled(parameters[own:])
 
     @functools.wraps(function)
     def call(*arguments: P.args, **keywords: P.kwargs) -> R:
-        words: dict[str, Any] = dict(keywords)
-        if "frameworks" in words and "frameworks" not in known and "framework" in known:
-            words["framework"] = words.pop("frameworks")
+        words = with_one_framework_word(who, keywords, known)
         if "framework" in known and isinstance(words.get("framework"), (list, tuple)):
+            expect_filled(who, lists, arguments[own:], words)
             words["framework"] = ",".join(words["framework"])
         wrong = fault(who, parameters[own:], arguments[own:], words)
         if wrong:
             raise TypeError(wrong)
+        expect_filled(who, lists, arguments[own:], words)
         return function(*arguments, **words)
 
     return call

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Iterator
 
 from d5._nearest import expect_known
+from d5.errors import ValueError
 
 _LONGEST = 80  # letters of a value in a message
 
@@ -111,6 +112,42 @@ def misfit(parameters: list[TextParameter], arguments: Sequence[Any], keywords: 
     positional = [one for one in places if not one.takes_all]
     if len(arguments) > len(positional) and not takes_more:
         return f"{len(arguments)} arguments without a name, expected at most {len(positional)}"
+    return ""
+
+
+#: Lists and dicts that are never empty, though they have no default: nothing would be done.
+_FILLED = {"framework", "frameworks", "batch", "batches", "trace_levels", "cases", "files", "run", "trainings", "subjects"}
+
+
+def filled(parameters: list[TextParameter]) -> list[tuple[int, TextParameter]]:
+    """Lists that hold one or more, as their defaults do, with their places."""
+    named = [one for one in parameters if not one.is_mark]
+    return [
+        (place, one)
+        for place, one in enumerate(named)
+        if one.default not in ("[]", "()") and (one.name in _FILLED or one.default.startswith(("[", "(")))
+    ]
+
+
+def expect_filled(who: str, lists: list[tuple[int, TextParameter]], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+    """Raises: ValueError for an empty one of these lists."""
+    for place, one in lists:
+        value = arguments[place] if place < len(arguments) else keywords.get(one.name)
+        if isinstance(value, (list, tuple, dict)) and not value:
+            several = next((word for kind, word in _SEVERAL.items() if kind in one.kind), "names")
+            raise ValueError(f"{who}: {one.name} is {shown(value)}, expected one or more {several}")
+
+
+#: What a list of a type holds.
+_SEVERAL = {"Callable": "functions by name", "PathLike": "files", "int": "numbers", "SupportsInt": "numbers"}
+
+
+def below_zero(parameters: list[TextParameter], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> str:
+    """The first negative integer of a call that was refused though all its types fit. Empty if there is none."""
+    named = [one for one in parameters if not one.is_mark]
+    for one, value in [*zip(named, arguments), *((one, keywords[one.name]) for one in named if one.name in keywords)]:
+        if hasattr(value, "__index__") and value < 0:
+            return f"{one.name} is {shown(value)}, expected an integer of 0 or more"
     return ""
 
 

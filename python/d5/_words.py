@@ -17,7 +17,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, Callable, NoReturn
 
 from d5 import _former
-from d5._parameters import TextParameter, fault, misfit, parts, written
+from d5._nearest import with_one_framework_word
+from d5._parameters import TextParameter, below_zero, expect_filled, fault, filled, misfit, parts, written
 from d5._told_signatures import signature_of
 from d5.errors import TypeError
 
@@ -39,13 +40,10 @@ def _signatures(function: Callable[..., Any]) -> list[list[TextParameter]]:
     return [[one for one in parameters if one.name != "self"] for parameters in all_of_them]
 
 
-def _in_words_of_the_module(parameters: list[TextParameter], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """The same call with the module's names; None if nothing changes."""
+def _in_words_of_the_module(who: str, parameters: list[TextParameter], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The same call with the module's names; None if nothing changes. Raises: TypeError."""
     named = {one.name: one for one in parameters}
-    words = dict(keywords)
-    for given, meant in (("framework", "frameworks"), ("frameworks", "framework")):
-        if given in words and given not in named and meant in named:
-            words[meant] = words.pop(given)
+    words = with_one_framework_word(who, keywords, named)
     words = _former.present_keywords(words, set(named), 2)
     words = {name: _as_taken(named[name], value) if name in named else value for name, value in words.items()}
     places = [one for one in parameters if not one.is_mark]
@@ -59,7 +57,7 @@ def _as_taken(parameter: TextParameter, value: Any) -> Any:
     mapping, such as a d5.Batch."""
     if isinstance(value, str) and _LIST.fullmatch(parameter.kind):
         return value.split(",")
-    words = isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
+    words = isinstance(value, (list, tuple)) and value and all(isinstance(one, str) for one in value)
     if words and parameter.name == "framework" and parameter.kind == "str":
         return ",".join(value)
     if isinstance(value, Mapping) and not isinstance(value, dict) and parameter.kind.startswith("dict["):
@@ -71,8 +69,9 @@ def _fault_of_all(who: str, signatures: list[list[TextParameter]], arguments: tu
     """What is wrong with a call that no signature takes. Raises: UnknownOption for an unknown keyword."""
     if len(signatures) == 1:
         found = fault(who, signatures[0], arguments, keywords)
+        found = found or below_zero(signatures[0], arguments, keywords)
         if found:
-            return found
+            return found if found.startswith(who) else f"{who}: {found}"
     forms = (f"{who}({written(signature)})" for signature in signatures)
     given = [_kind(value) for value in arguments] + [f"{name}: {_kind(value)}" for name, value in keywords.items()]
     return f"{who} was given ({', '.join(given)}); expected {' or '.join(forms)}"
@@ -93,8 +92,13 @@ def _kind(value: object) -> str:
 def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Callable[..., Any]:
     """Wraps `function` of the C++ part under the name `who`; messages leave out a method's `self`."""
 
+    overloads = [] if method else _signatures(function)
+    lists = filled(overloads[0]) if len(overloads) == 1 else []
+
     @functools.wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
+        if lists:
+            expect_filled(who, lists, arguments, keywords)
         try:
             return function(*arguments, **keywords)
         except builtins.TypeError as error:
@@ -103,19 +107,19 @@ def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Ca
         own, told = (arguments[:1], arguments[1:]) if method else ((), arguments)
         signatures = _signatures(function)
         for parameters in signatures:
-            other = _in_words_of_the_module(parameters, told, keywords)
+            other = _in_words_of_the_module(who, parameters, told, keywords)
             if other is not None:
+                expect_filled(who, lists, *other)
                 try:
                     return function(*own, *other[0], **other[1])
                 except builtins.TypeError as error:
                     if not _is_refusal(error):
                         raise
         if len(signatures) == 1:  # the fault is in the rest
-            told, keywords = _in_words_of_the_module(signatures[0], told, keywords) or (told, keywords)
+            told, keywords = _in_words_of_the_module(who, signatures[0], told, keywords) or (told, keywords)
         raise TypeError(_fault_of_all(who, signatures, tuple(told), keywords)) from None
 
     if not method:
-        overloads = _signatures(function)
         several = [TextParameter("*args"), TextParameter("**kwargs")]
         setattr(call, "__signature__", signature_of(overloads[0] if len(overloads) == 1 else several))
     return call

@@ -336,3 +336,13 @@ def test_a_fault_of_a_dict_is_told_with_its_place(content, text):
 def test_an_empty_list_with_which_nothing_would_be_measured_is_refused(option, colours):
     with pytest.raises(d5.ValueError, match=f"{option} is (empty|\\[\\])"):
         d5.evaluate({"models": [str(colours())]}, **{option: []})
+
+
+def test_a_manifest_lists_one_or_more_of_what_runs():
+    given = {"kind": "evaluation", "name": "mine", "version": "1.0.0", "models": ["lenet"], "scenarios": []}
+    for name in ("frameworks", "batches", "trace_levels"):
+        faults = [what for *_, what in d5.lint_manifest({**given, name: []})]
+        assert any(f"'{name}' is empty" in what for what in faults), faults
+        with pytest.raises(d5.ValueError, match=f"d5.evaluate: {name} is \\[\\], expected one or more"):
+            d5.evaluate("lenet", **{name: []})
+    assert not any("scenarios" in what for *_, what in d5.lint_manifest(given))

@@ -222,11 +222,12 @@ void ManifestReader::add(const std::string& name, std::vector<std::string>& valu
   if (!node) return;
   if (node->is_map())
     return fault(*node, fmt::format("'{}' is a map, expected a list of texts", name));
+  const bool is_filled = rule.required || !values.empty();  // as its default
   values.clear();
   if (!node->is_list()) return read_text(*node, name, rule, values.emplace_back());
   for (const auto& [index, item] : node->entries)
     read_text(item, name, rule, values.emplace_back());
-  if (values.empty() && rule.required) fault(*node, fmt::format("'{}' is empty", name));
+  if (values.empty() && is_filled) fault(*node, fmt::format("'{}' is empty", name));
 }
 
 void ManifestReader::add(const std::string& name, std::vector<std::int64_t>& values,
@@ -235,6 +236,7 @@ void ManifestReader::add(const std::string& name, std::vector<std::int64_t>& val
   if (!node) return;
   if (node->is_map())
     return fault(*node, fmt::format("'{}' is a map, expected a list of integers", name));
+  const bool is_filled = rule.required || !values.empty();  // as its default
   values.clear();
   if (!node->is_list()) {
     read_integer(*node, name, rule, values.emplace_back());
@@ -243,6 +245,7 @@ void ManifestReader::add(const std::string& name, std::vector<std::int64_t>& val
   for (const auto& [index, item] : node->entries) {
     read_integer(item, name, rule, values.emplace_back());
   }
+  if (values.empty() && is_filled) fault(*node, fmt::format("'{}' is empty", name));
 }
 
 void ManifestReader::add(const std::string& name, std::map<std::string, std::string>& values,

@@ -27,8 +27,10 @@ ordered_json number_schema(const char* type, const FieldRule& rule) {
 }
 
 /// One value, or a list of them.
-ordered_json one_or_several(const ordered_json& schema) {
-  return {{"anyOf", {schema, {{"type", "array"}, {"items", schema}}}}};
+ordered_json one_or_several(const ordered_json& schema, bool is_filled = false) {
+  ordered_json several{{"type", "array"}, {"items", schema}};
+  if (is_filled) several["minItems"] = 1;
+  return {{"anyOf", {schema, several}}};
 }
 
 /// A value of a YAML file that is read as text.
@@ -69,13 +71,13 @@ void ManifestSchema::add(const std::string& name, bool& value, const std::string
                          const FieldRule& rule) {
   put(name, help, rule, {{"type", "boolean"}, {"default", value}});
 }
-void ManifestSchema::add(const std::string& name, std::vector<std::string>&,
+void ManifestSchema::add(const std::string& name, std::vector<std::string>& values,
                          const std::string& help, const FieldRule& rule) {
-  put(name, help, rule, one_or_several(text_schema(rule)));
+  put(name, help, rule, one_or_several(text_schema(rule), !values.empty()));
 }
-void ManifestSchema::add(const std::string& name, std::vector<std::int64_t>&,
+void ManifestSchema::add(const std::string& name, std::vector<std::int64_t>& values,
                          const std::string& help, const FieldRule& rule) {
-  put(name, help, rule, one_or_several(number_schema("integer", rule)));
+  put(name, help, rule, one_or_several(number_schema("integer", rule), !values.empty()));
 }
 void ManifestSchema::add(const std::string& name, std::map<std::string, std::string>&,
                          const std::string& help, const FieldRule& rule) {

@@ -130,6 +130,14 @@ Measurement reduced_record(const CaseLine& whole, const std::string& subject,
 }  // namespace
 
 std::vector<Measurement> check_operator(const CaseLine& line, const OperatorCheckOptions& options) {
+  if (options.repeats < 0) {
+    throw ValueError(
+        fmt::format("check_operator: repeats is {}, expected 0 or more", options.repeats));
+  }
+  if (!(options.reduce_seconds > 0)) {  // NaN, too
+    throw ValueError(fmt::format("check_operator: reduce_seconds is {}, expected seconds above 0",
+                                 options.reduce_seconds));
+  }
   Measurement record = error_record();
   record.subject = line.line;
   record.level = "operator";

@@ -125,6 +125,9 @@ double surprise(const std::vector<double>& chances, const std::vector<std::int64
 std::vector<Measurement> test_sampler(const SamplerEntry& entry,
                                       std::shared_ptr<const Dataset> data, const Settings& settings,
                                       std::int64_t epochs) {
+  if (epochs < 1) {
+    throw ValueError(fmt::format("test_sampler: {} epochs, expected 1 or more", epochs));
+  }
   const std::string subject = fmt::format("sampler over {}", printable(data->name()));
   Measurement coverage =
       sampler_record(subject, "sampler_coverage", "1", Quantity::error, Statistic::Of::maximum);
