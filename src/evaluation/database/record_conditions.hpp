@@ -13,9 +13,11 @@ namespace d5::detail {
 /// A pattern for LIKE: "*" becomes "%", and LIKE's own signs are escaped.
 [[nodiscard]] std::string pattern_of(const std::string& text);
 
-/// A filter as SQL: conditions on a record m of a run r of a system s.
+/// A filter as SQL: conditions on a record m of a run r of a system s. A text of several lines
+/// matches what any of its lines does.
 class RecordConditions {
  public:
+  /// Throws: ValueError for an unknown status, and a time that is not one.
   explicit RecordConditions(const RecordFilter& filter);
   [[nodiscard]] std::string text() const { return of_runs_ + of_records_ + more_; }
   /// Its parts, in the fixed order of their parameters: conditions on runs, conditions on records,
@@ -38,7 +40,7 @@ class RecordConditions {
  private:
   void add(std::string& to, const std::string& words, std::initializer_list<SqlValue> values);
   void like(std::string& to, const char* column, const std::string& text, const char* ending = "");
-  void compare(const char* what, const std::string& text);
+  void compare(const char* what, const char* name, const std::string& text);
 
   std::string of_runs_ = "1 = 1", of_records_, more_;  ///< each condition is preceded by AND
   SqlRow values_;
