@@ -33,6 +33,47 @@ def _says(row: Measurement, name: str, word: object) -> bool:
     return said == word or str(said) == str(word) or fnmatch.fnmatchcase(str(said), str(word))
 
 
+def texts_of(who: str, name: str, word: object) -> list[object]:
+    """The values of a filter's keyword: one, or those of a list. Raises: ValueError for an empty list."""
+    values = list(word) if isinstance(word, (list, tuple, set)) else [word]
+    if not values:
+        raise ValueError(f"{who}: {name} is {shown(word)}, expected one or more values; leave it out for all")
+    return values
+
+
+def expect_spelt(who: str, name: str, word: object, values: Callable[[], set[str]]) -> None:
+    """Raises: ValueError for a misspelt value of a field; `values` are those that there are, beside d5's own."""
+    if not isinstance(word, str) or any(letter in word for letter in "*?["):
+        return
+    if name == "status" and word not in (statuses := _statuses()):
+        raise ValueError(f"{who}: there is no status '{word}'; {hint(word, statuses, 'there are')}")
+    if name not in _SPELT or word in (known := set(map(str, _SPELT[name]()))):
+        return
+    known |= values()
+    near = sorted(one for one in known if is_slip(word, one))
+    if near and word not in known:
+        meant = " or ".join(f"'{one}'" for one in near)
+        raise ValueError(f"{who}: no row has the {name} '{word}'; did you mean {meant}? A pattern may match no row: {name}='{word}*'")
+
+
+def filter_texts(who: str, names: list[str], words: dict[str, Any], values_of: Callable[[str], list[str]]) -> dict[str, list[str]]:
+    """The texts of a database's filter, by the names of fields. Raises: UnknownOption, TypeError, ValueError."""
+    found: dict[str, list[str]] = {}
+    for name, word in words.items():
+        expect_known(who, "keyword", name, names)
+        values = texts_of(who, name, word)
+        for one in values:
+            if not isinstance(one, str):
+                raise TypeError(f"{who}: {name} is {shown(one)}, expected a text or a list of them")
+            if not one:
+                raise ValueError(f"{who}: {name} is '', expected a text; leave it out for all")
+            expect_spelt(who, name, one, lambda: set(values_of(name)))
+        found[name] = [str(one) for one in values]
+        if len(values) > 1 and name in ("since", "until"):
+            raise TypeError(f"{who}: {name} is {shown(word)}, expected one time")
+    return found
+
+
 def _row(one: Measurement) -> dict[str, Any]:
     low, high = one.interval
     row: dict[str, Any] = {name: getattr(one, name) for name in _WORDS}
@@ -90,29 +131,13 @@ class Measurements(list[Measurement]):
         for name in words if self else ():
             expect_known("d5.Measurements.where", "keyword", name, known)
         for name, word in words.items():
-            for one in word if isinstance(word, (list, tuple, set)) else (word,):
-                self._expect_spelt(name, one)
+            for one in texts_of("d5.Measurements.where", name, word):
+                if not isinstance(one, (str, Number)):
+                    raise TypeError(f"d5.Measurements.where: {name} is {shown(one)}, expected a text, a number or a list of them")
+                expect_spelt("d5.Measurements.where", name, one, lambda: {str(_said(row, name)) for row in self._all or self})
         found = Measurements(row for row in self if all(_says(row, name, word) for name, word in words.items()))
         found._all = self._all or self
         return found
-
-    def _expect_spelt(self, name: str, word: object) -> None:
-        if not isinstance(word, (str, Number)):
-            raise TypeError(f"d5.Measurements.where: {name} is {shown(word)}, expected a text, a number or a list of them")
-        if not isinstance(word, str) or any(letter in word for letter in "*?["):
-            return
-        if name == "status" and word not in (statuses := _statuses()):
-            raise ValueError(f"d5.Measurements.where: there is no status '{word}'; {hint(word, statuses, 'there are')}")
-        if name not in _SPELT:
-            return
-        known = {*map(str, _SPELT[name]()), *(str(_said(row, name)) for row in self._all or self)}
-        near = sorted(one for one in known if is_slip(word, one))
-        if near and word not in known:
-            meant = " or ".join(f"'{one}'" for one in near)
-            raise ValueError(
-                f"d5.Measurements.where: no row has the {name} '{word}'; did you mean {meant}? "
-                f"A pattern may match no row: {name}='{word}*'"
-            )
 
     def __getstate__(self) -> None:
         """A copy has these rows alone."""

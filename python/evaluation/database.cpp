@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/results/results.hpp"
 #include "d5/core/tables/text_table.hpp"
@@ -20,20 +25,6 @@
 
 namespace d5::python {
 namespace {
-
-RecordFilter filter_of(const Options& words) {
-  Settings settings =
-      entry_settings(words, "d5.Database", std::vector<Option>()).owned_by("records of a database");
-  OptionList list(settings);
-  RecordFilter filter;
-  const auto add = [&](const char* name, std::string& value) { list.add(name, value, ""); };
-  add("run", filter.run), add("key", filter.key), add("subject", filter.subject);
-  add("level", filter.level), add("framework", filter.framework), add("device", filter.device);
-  add("metric", filter.metric), add("status", filter.status), add("hostname", filter.hostname);
-  add("artefact", filter.artefact), add("since", filter.since), add("until", filter.until);
-  list.expect_all_known();
-  return filter;
-}
 
 /// A database that is opened at its first use: reading makes no file.
 class Database {
@@ -82,8 +73,64 @@ auto read(Database& database, const Work& work) {
   return at_work(database, [&] { return work(database.to_read()); });
 }
 
+/// The texts of a field that some record has.
+std::vector<std::string> values_of(Database& database, const std::string& field) {
+  std::vector<std::string> values;
+  read(database, [&](EvaluationDatabase& opened) {
+    opened.sql(
+        fmt::format("SELECT DISTINCT {} FROM measurement", field),
+        [](const std::vector<std::string>&) {},
+        [&](const std::vector<std::string>& row) { values.push_back(row.front()); });
+    return true;
+  });
+  return values;
+}
+
+/// Throws: NotFound if no run's id begins with one of these.
+void expect_runs(Database& database, const std::vector<std::string>& runs) {
+  for (const auto& run : runs) {
+    if (run.find('*') != std::string::npos) continue;
+    read(database, [&](EvaluationDatabase& opened) {
+      if (opened.runs({.run = run}, {.limit = 1}).items.empty()) (void)opened.run_id(run);
+      return true;
+    });
+  }
+}
+
+/// Throws: UnknownOption, TypeError and ValueError for words that can match no record, as
+/// `rows.where`; NotFound for an unknown run.
+RecordFilter filter_of(Database& database, const char* method, const Options& words) {
+  static const std::vector<std::pair<const char*, std::string RecordFilter::*>> members{
+      {"run", &RecordFilter::run},
+      {"key", &RecordFilter::key},
+      {"subject", &RecordFilter::subject},
+      {"level", &RecordFilter::level},
+      {"framework", &RecordFilter::framework},
+      {"device", &RecordFilter::device},
+      {"metric", &RecordFilter::metric},
+      {"status", &RecordFilter::status},
+      {"hostname", &RecordFilter::hostname},
+      {"artefact", &RecordFilter::artefact},
+      {"since", &RecordFilter::since},
+      {"until", &RecordFilter::until}};
+  const std::string who = std::string("d5.Database.") + method;
+  std::vector<std::string> names;
+  for (const auto& [name, member] : members) names.emplace_back(name);
+  const py::cpp_function values(
+      [&](const std::string& field) { return values_of(database, field); });
+  auto texts = py::module_::import("d5._measurements")
+                   .attr("filter_texts")(who, names, words, values)
+                   .cast<std::map<std::string, std::vector<std::string>>>();
+  RecordFilter filter;
+  for (const auto& [name, member] : members) {
+    filter.*member = fmt::format("{}", fmt::join(texts[name], "\n"));  // any of its lines
+  }
+  expect_runs(database, texts["run"]);
+  return filter;
+}
+
 RowDicts runs_of_python(Database& database, const Options& words) {
-  const RecordFilter filter = filter_of(words);
+  const RecordFilter filter = filter_of(database, "runs", words);
   const auto all = read(database, [&](EvaluationDatabase& opened) { return opened.runs(filter); });
   return rows_of(all, [](Values& row, const StoredRun& run) {
     row["id"] = run.id;
@@ -99,7 +146,7 @@ RowDicts runs_of_python(Database& database, const Options& words) {
 }
 
 Measurements stored_measurements(Database& database, const Options& words) {
-  const RecordFilter filter = filter_of(words);
+  const RecordFilter filter = filter_of(database, "measurements", words);
   std::vector<Measurement> rows;
   for (auto& stored : read(database, [&](EvaluationDatabase& opened) {
          return opened.measurements(filter, EvaluationDatabase::Samples::with);
@@ -115,7 +162,7 @@ struct History {
 };
 
 History history_of(Database& database, const Options& words) {
-  const RecordFilter filter = filter_of(words);
+  const RecordFilter filter = filter_of(database, "history", words);
   return {read(database,
                [&](EvaluationDatabase& opened) { return stored_history(opened, filter).entries; })};
 }
@@ -146,9 +193,23 @@ RowDicts pieces_of_run(Database& database, const std::string& run) {
   });
 }
 
+/// The whole id of a run that has a piece of this name and kind. Throws: NotFound.
+std::string run_with(const EvaluationDatabase& database, const std::string& run,
+                     const std::string& piece, const std::string& kind) {
+  const std::string id = database.run_id(run);
+  std::vector<std::string> names;
+  for (const auto& one : database.pieces(id)) {
+    if (one.kind == kind) names.push_back(one.name);
+  }
+  if (std::ranges::find(names, piece) == names.end()) {
+    throw_unknown_name("piece of " + kind, piece, names);
+  }
+  return id;
+}
+
 RowDicts answers_of_piece(Database& database, const std::string& run, const std::string& piece) {
   const auto all = read(database, [&](EvaluationDatabase& opened) {
-    return opened.answers(opened.run_id(run), piece);
+    return opened.answers(run_with(opened, run, piece, "answers"), piece);
   });
   return rows_of(all, [](Values& row, const auto& answer) {
     row["sample"] = answer.sample;
@@ -159,7 +220,7 @@ RowDicts answers_of_piece(Database& database, const std::string& run, const std:
 
 RowDicts queries_of_piece(Database& database, const std::string& run, const std::string& piece) {
   const auto all = read(database, [&](EvaluationDatabase& opened) {
-    return opened.queries(opened.run_id(run), piece);
+    return opened.queries(run_with(opened, run, piece, "queries"), piece);
   });
   return rows_of(all, [](Values& row, const auto& query) {
     row["id"] = query.id;
@@ -233,8 +294,10 @@ void bind_database(py::module_& m) {
            "A dict per run, newest first; keywords filter, as in measurements.")
       .def("measurements", &stored_measurements,
            "Records with their samples, oldest first. Keywords filter: run, key, subject, level, "
-           "framework, device, metric, status, hostname, artefact, since, until; \"*\" matches any "
-           "text.")
+           "framework, device, metric, status, hostname, artefact, since, until; a list matches "
+           "any of "
+           "its texts, \"*\" any text. Times are in UTC, \"2026-11-26\". Raises: as "
+           "d5.Measurements.where; NotFound for an unknown run.")
       .def(
           "results",
           [](Database& database, const std::string& run) {
@@ -254,7 +317,8 @@ void bind_database(py::module_& m) {
           [](Database& database, const std::string& run, const std::string& piece,
              const Path& path) {
             read(database, [&](EvaluationDatabase& opened) {
-              write_timeline(opened.trace(opened.run_id(run), piece), path.string());
+              write_timeline(opened.trace(run_with(opened, run, piece, "trace"), piece),
+                             path.string());
             });
           },
           py::arg("run"), py::arg("piece"), py::arg("path"),

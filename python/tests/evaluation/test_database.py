@@ -29,3 +29,56 @@ def test_a_database_is_made_by_writing_and_closed_by_with(tmp_path):
     assert len(again.runs()) == 2
     again.close()
     assert len(again.runs()) == 2
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    database = d5.Database(tmp_path_factory.mktemp("stored") / "results.db")
+    run = database.add(d5.bench("Relu 64", frameworks=["reference"], samples=5))
+    return database, run
+
+
+def test_a_filter_takes_lists_and_patterns(stored):
+    database, run = stored
+    all_of_them = database.measurements()
+    for metric in ("time", ["time"], ["time", "flop_rate"], {"time"}, ["tim*", "time"], "flop*"):
+        found = database.measurements(metric=metric)
+        assert [one.metric for one in found] == [one.metric for one in all_of_them.where(metric=metric)] and found
+    assert len(database.measurements(run=[run, run[:6]], until="2999")) == len(all_of_them)
+    assert database.measurements(since="2999-01-01T10:30:00Z") == [] and database.measurements(subject="other") == []
+    assert database.measurements(metric="loss") == [] and database.measurements(status=["failed", "skipped"]) == []
+    assert len(database.runs(metric=["loss", "time"])) == 1 and len(database.history(metric=["time", "loss"])) > 0
+
+
+FILTERS = [
+    (d5.ValueError, {"status": "faild"}, "there is no status 'faild'; did you mean 'failed'"),
+    (d5.ValueError, {"metric": "tiem"}, "no row has the metric 'tiem'; did you mean 'time'"),
+    (d5.ValueError, {"level": "oprator"}, "no row has the level 'oprator'; did you mean 'operator'"),
+    (d5.ValueError, {"framework": ["torch", "refrence"]}, "no row has the framework 'refrence'; did you mean 'reference'"),
+    (d5.ValueError, {"metric": []}, r"metric is \[\], expected one or more values; leave it out for all"),
+    (d5.ValueError, {"metric": ""}, "metric is '', expected a text; leave it out for all"),
+    (d5.ValueError, {"since": "yesterday"}, "since is 'yesterday', expected a time in UTC: 2026-11-26, or"),
+    (d5.ValueError, {"until": "2026-13-01"}, "until is '2026-13-01', expected a time"),
+    (d5.TypeError, {"until": 5}, "until is 5, expected a text"),
+    (d5.TypeError, {"since": ["2026", "2027"]}, r"since is \['2026', '2027'\], expected one time"),
+    (d5.TypeError, {"metric": None}, "metric is None, expected a text or a list of them"),
+    (d5.UnknownOption, {"metrc": "time"}, "has no keyword 'metrc'; did you mean 'metric'"),
+    (d5.NotFound, {"run": "zzz"}, "the database has no run 'zzz'"),
+    (d5.NotFound, {"run": ["zzz"]}, "the database has no run 'zzz'"),
+]
+
+
+@pytest.mark.parametrize("error, words, text", FILTERS, ids=[str(words) for _, words, _ in FILTERS])
+@pytest.mark.parametrize("method", ["measurements", "runs", "history"])
+def test_a_filter_that_nothing_can_match_is_refused(stored, method, error, words, text):
+    with pytest.raises(error, match=text):
+        getattr(stored[0], method)(**words)
+
+
+@pytest.mark.parametrize("method", ["answers", "queries"])
+def test_a_piece_that_a_run_has_not_is_refused(stored, method):
+    database, run = stored
+    with pytest.raises(d5.NotFound, match=f"piece of {method} 'nope' is unknown"):
+        getattr(database, method)(run, "nope")
+    with pytest.raises(d5.NotFound, match="the database has no run 'zzz'"):
+        getattr(database, method)("zzz", "nope")
