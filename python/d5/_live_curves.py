@@ -6,12 +6,15 @@ from __future__ import annotations
 import html
 import sys
 import time
+from numbers import Real
 from typing import Any
 
 from d5 import _d5
-from d5._bases import Event
+from d5._bases import Event, Metric
 from d5._notebook import image_of
+from d5._parameters import shown
 from d5._scalars import Scalar, Scalars
+from d5.errors import TypeError
 
 _MOST_POINTS = 400  # maximum number of points of a curve; more are averaged
 
@@ -20,8 +23,8 @@ class LiveCurves(Event):
     """Shows the progress of training and its curves while it runs: below the cell in a notebook, as a
     line on a terminal.
 
-    Curves are those of `metrics`, which are events of the same training and come before this one;
-    by default those of the network's scalar outputs: the loss. `every` is in seconds.
+    Curves are those of `metrics`, which are events of the same training and come before this one, or
+    training is refused; by default those of the network's scalar outputs: the loss. `every` is in seconds.
 
         loss, accuracy = d5.training_metric("loss"), d5.training_metric("test_accuracy")
         for event in (loss, accuracy, d5.LiveCurves(loss, accuracy)):
@@ -30,15 +33,18 @@ class LiveCurves(Event):
         d5.train("mnist-lenet-quick", events=[d5.LiveCurves()])
     """
 
-    def __init__(self, *metrics: _d5.TrainingMetric, every: float = 1.0) -> None:
+    def __init__(self, *metrics: _d5.TrainingMetric | Metric, every: float = 1.0) -> None:
+        if isinstance(every, (str, bool)) or not isinstance(every, Real) or not every >= 0:
+            raise TypeError(f"d5.LiveCurves: every is {shown(every)}, expected seconds, of 0 or more")
         self.metrics, self.every = metrics, every
         self.curves: dict[str, list[tuple[float, float]]] = {}  # value by step
         self.progress = ""
-        self._scalars = Scalars(metrics)
+        self._scalars = Scalars("d5.LiveCurves", metrics)
         self._next = 0.0
         self._shown: Any = None
 
     def before_training(self, trainer: _d5.Trainer) -> None:
+        self._scalars.expect_before(self, trainer)
         self._next = 0.0
         self._shown = _display(self)
 

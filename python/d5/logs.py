@@ -5,7 +5,7 @@
     d5.train("mnist-lenet-quick", events=[d5.logs.WeightsAndBiases("my-project")])
 
 Logged are the samples of the given metrics, which are events of the same training and come before
-the log; without metrics the network's scalar outputs, the loss among them. On several ranks the first
+the log, or training is refused; without metrics the network's scalar outputs, the loss among them. On several ranks the first
 one writes.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d5 import _d5
-from d5._bases import Event
+from d5._bases import Event, Metric
 from d5._scalars import Scalar, Scalars
 from d5.errors import TypeError, Unsupported
 
@@ -26,10 +26,11 @@ __all__ = ["TensorBoard", "WeightsAndBiases"]
 class _Log(Event):
     """Hands the numbers of a training to `_write`."""
 
-    def __init__(self, metrics: Sequence[_d5.TrainingMetric]) -> None:
-        self._scalars = Scalars(metrics)
+    def __init__(self, metrics: Sequence[_d5.TrainingMetric | Metric]) -> None:
+        self._scalars = Scalars(f"d5.logs.{type(self).__name__}", metrics)
 
     def before_training(self, trainer: _d5.Trainer) -> None:
+        self._scalars.expect_before(self, trainer)
         if _d5.world().rank == 0:
             self._open()
 
@@ -64,7 +65,7 @@ class TensorBoard(_Log):
     SummaryWriter of one's own, which is flushed and stays open. Raises: Unsupported without a package.
     """
 
-    def __init__(self, target: str | os.PathLike[str] | Any, *metrics: _d5.TrainingMetric) -> None:
+    def __init__(self, target: str | os.PathLike[str] | Any, *metrics: _d5.TrainingMetric | Metric) -> None:
         super().__init__(metrics)
         self._folder = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
         if self._folder is None and not hasattr(target, "add_scalar"):
@@ -96,7 +97,7 @@ class WeightsAndBiases(_Log):
     training, or a run of one's own, which stays open. Raises: Unsupported without the package wandb.
     """
 
-    def __init__(self, target: str | Any, *metrics: _d5.TrainingMetric) -> None:
+    def __init__(self, target: str | Any, *metrics: _d5.TrainingMetric | Metric) -> None:
         super().__init__(metrics)
         if not isinstance(target, str) and not hasattr(target, "log"):
             raise TypeError(f"d5.logs.WeightsAndBiases: target is {target!r}; expected a project's name, or a run of wandb")

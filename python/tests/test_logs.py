@@ -107,3 +107,36 @@ def test_a_run_offline_is_written_by_wandb(tmp_path, monkeypatch):
     trained(d5.logs.WeightsAndBiases("tests"))
     [file] = tmp_path.glob("wandb/offline-run-*/*.wandb")
     assert b"loss" in file.read_bytes()
+
+
+@pytest.mark.parametrize("log", [lambda loss: d5.logs.TensorBoard(Writer(), loss), lambda loss: d5.logs.WeightsAndBiases(Run(), loss), d5.LiveCurves])
+def test_a_metric_that_comes_after_its_log_or_never_is_refused_before_training(log):
+    loss = d5.training_metric("loss")
+    with pytest.raises(d5.ValueError, match="the metric loss comes after it in the events of the trainer; add_event"):
+        trained(log(loss), loss)
+    with pytest.raises(d5.ValueError, match="the metric loss is no event of the trainer; add_event"):
+        trained(d5.training_metric("loss"), log(loss))
+    assert loss.samples == []
+
+
+def test_a_metric_of_ones_own_is_logged():
+    class Steps(d5.Metric):
+        def after_batch(self, trainer, batch, outputs):
+            self.samples.append(trainer.step)
+
+    for make in (lambda steps: steps, d5.training_metric):  # as it is, and as d5's
+        writer, steps = Writer(), make(Steps())
+        trained(steps, d5.logs.TensorBoard(writer, steps))
+        assert [(step, value) for _, step, value in writer.scalars] == [(step, step) for step in range(1, 7)]
+
+
+@pytest.mark.parametrize("make", [lambda one: d5.logs.TensorBoard(Writer(), one), lambda one: d5.logs.WeightsAndBiases(Run(), one), d5.LiveCurves])
+def test_another_object_than_a_metric_is_refused(make):
+    with pytest.raises(d5.TypeError, match=r"^d5\..*: a metric is 'loss'; expected one of d5.training_metric\(name\)"):
+        make("loss")
+
+
+@pytest.mark.parametrize("every", ["1", -1, float("nan"), None])
+def test_live_curves_are_shown_every_few_seconds(every):
+    with pytest.raises(d5.TypeError, match="^d5.LiveCurves: every is .*, expected seconds, of 0 or more"):
+        d5.LiveCurves(every=every)

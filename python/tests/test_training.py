@@ -366,3 +366,52 @@ def test_a_network_pulls_its_own_data():
 
     assert losses(pulled)[:5] == losses(fed)[:5]
     assert (feeds[0].batch.epoch, feeds[0].batch.index) == (1, 0)
+
+
+def small_trainer(**options):
+    data = d5.tensor_dataset({"image": np.zeros((2, 1, 28, 28), np.float32), "label": np.zeros(2, np.int64)})
+    optimizer = d5.optimizer("sgd", d5.executor(d5.model("lenet", with_loss=True)))
+    return d5.Trainer(optimizer, d5.sampler("ordered", data, batch_size=2), **options)
+
+
+class Counts(d5.Metric):
+    def after_batch(self, trainer, batch, outputs):
+        self.samples.append(1.0)
+
+
+@pytest.mark.parametrize("make", [lambda: d5.training_metric("loss"), Counts, d5.LiveCurves], ids=["native", "own", "event"])
+def test_an_event_is_added_once(make):
+    trainer, event = small_trainer(), make()
+    trainer.add_event(event)
+    with pytest.raises(d5.ValueError, match="is an event of this trainer already, and would count twice"):
+        trainer.add_event(event)
+    trainer.run()
+    with pytest.raises(d5.ValueError, match="events has .* twice"):
+        d5.train("mnist-lenet-quick", events=[event, event])
+
+
+@pytest.mark.parametrize("event", [None, "loss"])
+def test_another_object_than_an_event_is_refused(event):
+    with pytest.raises(d5.TypeError, match="^d5.Trainer.add_event: event is .*; expected an object"):
+        small_trainer().add_event(event)
+
+
+@pytest.mark.parametrize(
+    "options, text",
+    [
+        ({"epochs": -1}, "trainer: epochs is -1, expected an integer of 0 or more"),
+        ({"checkpoint_every": 0}, "trainer: checkpoint_every is 0, expected an integer of 1 or more"),
+        ({"checkpoint_every": 5}, "trainer: checkpoint_every is given without checkpoint, the file to write"),
+        ({"checkpoints_kept": 2}, "trainer: checkpoints_kept is given without checkpoint, the file to write"),
+    ],
+)
+def test_an_option_of_a_trainer_that_does_nothing_is_refused(options, text):
+    with pytest.raises(d5.ValueError, match=f"^{text}$"):
+        small_trainer(**options)
+
+
+def test_options_of_a_training_that_do_nothing_are_refused():
+    with pytest.raises(d5.ValueError, match="init_skip_differing is given without init"):
+        d5.train("mnist-lenet-quick", init_skip_differing=True)
+    with pytest.raises(d5.ValueError, match="checkpoint_every is given without checkpoint"):
+        d5.train("mnist-lenet-quick", checkpoint_every=5)

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <type_traits>
+#include <vector>
 
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/entries/unknown_option.hpp"
@@ -114,12 +116,21 @@ SessionOptions to_session_options(const Options& keywords) {
   if (given.take("init_skip_differing", false)) {
     session.init.differing = InitialValues::Differing::leave;
   }
+  if (session.init.differing == InitialValues::Differing::leave && session.init.path.empty()) {
+    throw ValueError("init_skip_differing is given without init: the file with the initial values");
+  }
   session.save = given.take<Path>("save", "").string();
   session.loader_threads = given.take("loader_threads", session.loader_threads);
   for (const py::handle metric : given.take("metrics", py::list())) {
     session.metrics.push_back(to_metric_choice(metric));
   }
+  std::vector<py::handle> events;
   for (const py::handle event : given.take("events", py::list())) {
+    const auto is_it = [&](const py::handle& other) { return other.is(event); };
+    if (std::ranges::any_of(events, is_it)) {
+      throw ValueError(fmt::format("events has {} twice, which would count twice", shown(event)));
+    }
+    events.push_back(event);
     session.observers.push_back(training_event(py::reinterpret_borrow<py::object>(event)));
   }
   session.say = to_say(given.take<Anything>("say", py::none()));

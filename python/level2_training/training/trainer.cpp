@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "bindings.hpp"
 #include "collected.hpp"
 #include "d5/core/errors/error.hpp"
@@ -15,7 +18,34 @@
 namespace d5::python {
 namespace {
 
+/// The place of an observer among the trainer's; none if it is not one of them.
+std::optional<std::size_t> place_of(Trainer& trainer, const Anything& event) {
+  const Event* native = py::isinstance<Event>(event) ? event.cast<Event*>() : nullptr;
+  const auto& all = trainer.events().all();
+  const auto place = std::ranges::find_if(all, [&](const auto& one) {
+    const auto* python = dynamic_cast<const HoldsPython*>(one.get());
+    return one.get() == native || (python && event.is(python->held()));
+  });
+  if (place == all.end()) return std::nullopt;
+  return std::size_t(place - all.begin());
+}
+
 void hang_up(Trainer& trainer, const Anything& event) {
+  if (event.is_none()) {
+    throw TypeError(
+        "d5.Trainer.add_event: event is None; expected an object of d5.Event or d5.Metric");
+  }
+  if (py::isinstance<py::str>(event)) {
+    throw TypeError(
+        fmt::format("d5.Trainer.add_event: event is {}, a text; expected an object: "
+                    "d5.training_metric({})",
+                    shown(event), shown(event)));
+  }
+  if (place_of(trainer, event)) {
+    throw ValueError(fmt::format(
+        "d5.Trainer.add_event: {} is an event of this trainer already, and would count twice",
+        shown(event)));
+  }
   if (py::isinstance<Event>(event)) {
     trainer.events().add(event.cast<std::shared_ptr<Event>>());
     return;
@@ -99,9 +129,11 @@ void bind_trainer(py::module_& m) {
       .def("save_checkpoint", &save_checkpoint, py::arg("path"),
            "Writes a checkpoint of the current state.")
       .def("test", &test_trainer, "Runs the test set once.")
-      .def("add_event", &hang_up, py::arg("event").none(false),
+      .def("add_event", &hang_up, py::arg("event"),
            "Adds an observer: a d5.Event, a d5.Metric or a metric of training_metric. Hooks run in "
-           "the order in which observers were added.")
+           "the order in which observers were added, each of which is added once.")
+      .def("_place", &place_of, py::arg("event"),
+           "Place of an observer in the order of adding; None if it is not one of this trainer.")
       .def_property_readonly(
           "optimizer", [](Trainer& trainer) { return &trainer.optimizer(); },
           py::return_value_policy::reference_internal,

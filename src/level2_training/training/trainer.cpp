@@ -27,19 +27,31 @@ const Batch* traced_next_batch(Sampler& sampler) {
   return sampler.next();
 }
 
+void expect_valid(const TrainerOptions& options) {
+  const auto expect = [](const char* name, std::int64_t value, std::int64_t least) {
+    if (value >= least) return;
+    throw ValueError(
+        fmt::format("trainer: {} is {}, expected an integer of {} or more", name, value, least));
+  };
+  expect("epochs", options.epochs, 0);
+  expect("most_batches", options.most_batches, 0);
+  expect("checkpoint_every", options.checkpoint_every, 1);
+  expect("test_every", options.test_every, 1);
+  expect("checkpoints_kept", options.checkpoints_kept, 1);
+  const TrainerOptions usual;
+  const bool is_every = options.checkpoint_every != usual.checkpoint_every;
+  if (options.checkpoint.empty() &&
+      (is_every || options.checkpoints_kept != usual.checkpoints_kept)) {
+    throw ValueError(fmt::format("trainer: {} is given without checkpoint, the file to write",
+                                 is_every ? "checkpoint_every" : "checkpoints_kept"));
+  }
+}
+
 }  // namespace
 
 Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options)
     : optimizer_(optimizer), train_(train), test_(test), options_(std::move(options)) {
-  if (options_.epochs < 0 || options_.most_batches < 0 || options_.checkpoint_every < 1 ||
-      options_.test_every < 1 || options_.checkpoints_kept < 1) {
-    throw ValueError(fmt::format(
-        "trainer: epochs {}, most_batches {}, checkpoint_every {}, test_every {}, checkpoints_kept "
-        "{}; expected none below 0, a checkpoint every batch and a test run every epoch at the "
-        "most, and one checkpoint that is kept",
-        options_.epochs, options_.most_batches, options_.checkpoint_every, options_.test_every,
-        options_.checkpoints_kept));
-  }
+  expect_valid(options_);
   if (const Network& network = optimizer_.executor().network(); pulls_data(network)) {
     throw Unsupported(
         fmt::format("trainer: network '{}' reads its own data, but a trainer feeds its sampler's "
