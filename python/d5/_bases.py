@@ -466,6 +466,8 @@ def operator(name: str, domain: str = "", since: int = 1) -> Callable[[OperatorC
     def register(operator_class: OperatorClass) -> OperatorClass:
         if not isinstance(operator_class, type) or not issubclass(operator_class, Operator):
             raise TypeError(f"d5.operator: {name} is {shown(operator_class)}, expected a class that derives from d5.Operator")
+        if operator_class.forward is Operator.forward:
+            raise TypeError(f"d5.operator: {name}: class {operator_class.__name__} lacks forward(self, context)")
         register_operator(operator_class, name, domain, since)
         remember_class(f"{domain}.{name}" if domain else name, operator_class)
         return operator_class

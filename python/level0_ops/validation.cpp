@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
 
 #include "bindings.hpp"
 #include "d5/core/entries/framework.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/level0_ops/level0_ops.hpp"
 #include "long_call.hpp"
 
@@ -15,6 +18,18 @@ Measurements check(const std::function<std::vector<Measurement>(const Interrupt&
   std::vector<Measurement> rows;
   long_call([&](const Interrupt& interrupt) { rows = test(interrupt); });
   return Measurements(rows);
+}
+
+/// The one case that a text is. Throws: FormatError; NotFound for an unknown operator; ValueError
+/// for one without its inputs, and a file of several.
+OperatorCase one_case(const std::string& text) {
+  (void)read_case(text);  // refuses several cases in a line
+  const auto cases = read_case_words({text});
+  if (cases.size() == 1) return cases.front().draw();
+  throw ValueError(
+      fmt::format("{} is a file of {} cases, expected one case; d5.check_operator takes "
+                  "files",
+                  printable(text), cases.size()));
 }
 
 }  // namespace
@@ -37,7 +52,7 @@ void bind_operator_validation(py::module_& m) {
       [](const std::string& line, const std::string& framework, const std::string& reference,
          bool exact, const std::string& heatmaps, double isolate) {
         return check([&](const Interrupt& interrupt) {
-          return test_forward(parse_case(line), framework,
+          return test_forward(one_case(line), framework,
                               {.reference = reference,
                                .exact = exact,
                                .interrupt = interrupt,
@@ -55,7 +70,7 @@ void bind_operator_validation(py::module_& m) {
       [](const std::string& line, const std::string& framework, int runs,
          const std::string& heatmaps) {
         return check([&](const Interrupt& interrupt) {
-          return test_repeatability(parse_case(line), framework,
+          return test_repeatability(one_case(line), framework,
                                     {.runs = runs, .heatmaps = heatmaps, .interrupt = interrupt});
         });
       },
@@ -110,7 +125,7 @@ void bind_operator_validation(py::module_& m) {
       "test_gradient",
       [](const std::string& line, const std::string& framework, double isolate) {
         return check([&](const Interrupt& interrupt) {
-          return test_gradient(parse_case(line), framework,
+          return test_gradient(one_case(line), framework,
                                {.interrupt = interrupt,
                                 .isolation = {.most_seconds = isolate, .interrupt = interrupt}});
         });

@@ -231,3 +231,12 @@ def test_judgements_at_once_give_the_verdicts_that_they_give_alone():
 def test_the_reference_is_checked_where_no_framework_is_named():
     (row,) = d5.test_forward("Relu 3")
     assert row.framework == "reference" and row.status == "passed"
+
+
+def test_an_operator_without_forward_is_refused():
+    class Lacking(d5.Operator):
+        def infer(self, context):
+            return [(context.dtype(0), context.shape(0))]
+
+    with pytest.raises(d5.TypeError, match=r"^d5.operator: Lacking: class Lacking lacks forward\(self, context\)"):
+        d5.operator("Lacking", domain="tests")(Lacking)

@@ -313,3 +313,29 @@ def test_an_unknown_keyword_is_one_error_with_the_nearest(name):
     with pytest.raises(d5.UnknownOption, match="did you mean") as told:
         CALLS[name]()
     assert isinstance(told.value, TypeError) and isinstance(told.value, d5.NotFound)
+
+
+@pytest.mark.parametrize("call", [d5.bench, d5.check_operator, d5.test_forward, d5.test_gradient, d5.test_repeatability])
+def test_an_operator_that_there_is_not_is_refused_with_the_nearest(call):
+    with pytest.raises(d5.NotFound, match="operator 'Rleu' is unknown; did you mean Relu"):
+        call("Rleu 4x4")
+    with pytest.raises(d5.NotFound, match="operator or file of cases 'nofile.txt' is unknown"):
+        call("nofile.txt")
+    with pytest.raises(d5.ValueError, match="case 'Relu' lacks X; the shapes of inputs follow the operator"):
+        call("Relu")
+
+
+@pytest.mark.parametrize("call", [d5.bench, d5.test_forward])
+def test_one_case_is_not_a_file_of_several(call, tmp_path):
+    (tmp_path / "cases.txt").write_text("Relu 4\nRelu 5\n")
+    with pytest.raises(d5.ValueError, match="is a file of 2 cases, expected one case"):
+        call(str(tmp_path / "cases.txt"))
+    with pytest.raises(d5.FormatError, match="expected one case: with 'for' a line is several"):
+        call("Relu {n} for n=1,2")
+
+
+@pytest.mark.parametrize("domain", [{}, {"domain": ""}, {"domain": "ai.onnx.ml"}])
+def test_an_operator_in_place_of_one_of_d5s_is_refused(domain):
+    name = "Binarizer" if domain.get("domain") else "Relu"
+    with pytest.raises(d5.ValueError, match=f"custom operator '{name}': d5 has an operator {name}, which would run in its place; give yours a domain"):
+        d5.operator(name, **domain)(Plain)

@@ -261,7 +261,15 @@ std::vector<Measurement> plan_bench(const OperatorCase& one, const BenchOptions&
 }
 
 std::vector<Measurement> bench(const std::string& line, const BenchOptions& options) {
-  return bench(parse_case(line, options.measuring.seed), options);
+  (void)read_case(line, options.measuring.seed);  // refuses several cases in a line
+  const auto cases = read_case_words({line}, options.measuring.seed);
+  if (cases.size() != 1) {
+    throw ValueError(
+        fmt::format("bench: {} is a file of {} cases, expected one case; give its "
+                    "lines one by one",
+                    printable(line), cases.size()));
+  }
+  return bench(cases.front().draw(), options);
 }
 
 }  // namespace d5

@@ -14,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "d5/core/entries/framework.hpp"
 #include "d5/core/errors/error.hpp"
 #include "level0_ops/operator/custom/c_operator.hpp"
 
@@ -38,9 +39,21 @@ OperatorRegistry::Make behind(std::shared_ptr<Held> held) {
   };
 }
 
+/// Throws: ValueError for an operator of the reference, which would run in the custom one's place.
+void expect_free(const std::string& name, const std::string& domain) {
+  for (const auto& entry : framework("reference").part<OperatorRegistry>().list()) {
+    if (entry.name != name || entry.domain != domain) continue;
+    throw ValueError(fmt::format(
+        "custom operator '{0}': d5 has an operator {0}, which would run in its place; give yours a "
+        "domain of its own, or give a framework of yours a kernel of {0}",
+        printable(name)));
+  }
+}
+
 /// `devices` are those besides the host for which the operators' `plan` makes kernels.
 void add(const std::string& name, const OperatorVersions& versions, OperatorRegistry::Make make,
          IfTaken if_taken, const std::vector<DeviceKind>& devices) {
+  expect_free(name, versions.domain);
   static std::mutex mutex;
   static std::map<std::tuple<std::string, std::string, int>, std::shared_ptr<Held>> known;
   const std::lock_guard lock(mutex);
