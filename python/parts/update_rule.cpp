@@ -56,6 +56,7 @@ class PythonRuleOptimizer final : public SlottedOptimizer {
       for (std::size_t g = 0; g < numbers_.size(); ++g) numbers_[g][n] = values.data<double>()[g];
     }
   }
+  void expect_kept(const std::string& option) const { rules_.front()->expect_kept(option); }
   [[nodiscard]] std::vector<RuleGroup> rule_groups() const override {
     const py::gil_scoped_acquire gil;
     std::vector<RuleGroup> result;
@@ -97,6 +98,11 @@ OptimizerEntry optimizer_entry(const std::string& summary, const SharedEntry& en
 }
 
 }  // namespace
+
+void expect_kept(const Optimizer& optimizer, const std::string& option) {
+  const auto* ours = dynamic_cast<const PythonRuleOptimizer*>(&optimizer);
+  if (ours) ours->expect_kept(option);
+}
 
 bool is_update_rule(const py::handle& which) {
   return py::module_::import("d5._entries").attr("is_update_rule")(which).cast<bool>();

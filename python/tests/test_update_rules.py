@@ -279,3 +279,41 @@ def test_a_rule_may_bind_a_name_to_the_same_memory():
     optimizer.step({})
     assert optimizer.network.parameters["w"].value.numpy().tolist() == [0, 0]
     assert optimizer.state()["velocity/w"].numpy().tolist() == [2, 2]
+
+
+class KeptElsewhere(d5.UpdateRule):
+    def __init__(self, learning_rate: float = 0.1):
+        self.rate = learning_rate
+
+    def update(self, gradient, value):
+        value -= self.rate * np.asarray(gradient)
+
+
+def small_executor():
+    return d5.executor(d5.model("lenet", with_loss=True, seed=1))
+
+
+@pytest.mark.parametrize("schedule", ["constant", {"name": "step", "size": 1}, d5.schedule("constant")], ids=["name", "dict", "object"])
+@pytest.mark.parametrize("registered", [False, True])
+def test_a_schedule_of_an_option_that_a_rule_keeps_elsewhere_is_refused(schedule, registered):
+    rule = KeptElsewhere
+    if registered:
+        d5.register("kept-elsewhere")(KeptElsewhere)
+        rule = "kept-elsewhere"
+    with pytest.raises(d5.ValueError, match="__init__ takes learning_rate, and keeps no attribute of this name.*write self.learning_rate = "):
+        d5.optimizer(rule, small_executor(), schedules={"learning_rate": schedule})
+
+
+def test_a_hyper_parameter_that_a_rule_keeps_elsewhere_is_refused_when_it_changes():
+    optimizer = d5.optimizer(KeptElsewhere, small_executor(), groups=[{"name": "*.bias", "learning_rate": 0.5}])
+    batch = {"image": np.zeros((2, 1, 28, 28), np.float32), "label": np.zeros(2, np.int64)}
+    optimizer.step(batch)  # groups are values of __init__
+    optimizer.set_hyper_parameter("learning_rate", 0.2)
+    with pytest.raises(d5.ValueError, match="keeps no attribute of this name"):
+        optimizer.step(batch)
+
+
+def test_a_schedule_is_a_name_too():
+    assert d5.optimizer("adam", small_executor(), schedules={"learning_rate": "cosine"})
+    with pytest.raises(d5.NotFound, match="schedule 'cosin' is unknown; did you mean cosine"):
+        d5.optimizer("adam", small_executor(), schedules={"learning_rate": "cosin"})

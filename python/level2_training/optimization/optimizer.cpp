@@ -53,6 +53,18 @@ py::dict take_schedules_in_python(py::kwargs& options) {
   return taken;
 }
 
+/// Hyper-parameters with schedules that settings express.
+std::vector<std::string> names_of_schedules(const py::kwargs& options) {
+  std::vector<std::string> names;
+  if (!options.contains("schedules") || !py::isinstance<py::dict>(options["schedules"])) {
+    return names;
+  }
+  for (const auto& [number, schedule] : py::dict(options["schedules"])) {
+    names.push_back(number.cast<std::string>());
+  }
+  return names;
+}
+
 /// The optimizer of an object in Python, or of a rule's class.
 std::shared_ptr<Optimizer> made_of(const Anything& which,
                                    const std::shared_ptr<GraphExecutor>& executor,
@@ -241,6 +253,7 @@ void bind_optimizer(py::module_& m) {
         py::kwargs own(options.attr("copy")());
         const py::object modifiers = own.attr("pop")("modifiers", py::tuple());
         py::dict in_python = take_schedules_in_python(own);
+        const std::vector<std::string> scheduled = names_of_schedules(own);
         std::shared_ptr<Optimizer> optimizer;
         if (py::isinstance<py::str>(which)) {
           const auto name = which.cast<std::string>();
@@ -252,7 +265,9 @@ void bind_optimizer(py::module_& m) {
           optimizer = made_of(which, executor, loss, own);
           for (const auto& [number, choice] : py::dict(schedules)) in_python[number] = choice;
         }
+        for (const auto& number : scheduled) expect_kept(*optimizer, number);
         for (const auto& [number, schedule] : in_python) {
+          expect_kept(*optimizer, number.cast<std::string>());
           three_steps(*optimizer).add(to_scheduled(number.cast<std::string>(), schedule));
         }
         add_modifiers(*optimizer, modifiers);

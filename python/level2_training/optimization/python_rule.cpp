@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/optimization/python_rule.hpp"
 
+#include <fmt/format.h>
+
 #include "answered.hpp"
 #include "d5/core/errors/error.hpp"
 #include "in_place.hpp"
@@ -69,8 +71,13 @@ Shape PythonRule::slot_shape(std::size_t slot, const Shape& parameter) const {
 void PythonRule::begin_step(std::int64_t step, std::span<double> numbers,
                             const PythonOptions& options) {
   call_python([&] {
+    const py::dict initial = options_.keywords();
     for (const auto& [name, value] : options.keywords()) {
-      if (py::hasattr(self_.object, name)) py::setattr(self_.object, name, value);
+      if (py::hasattr(self_.object, name)) {
+        py::setattr(self_.object, name, value);
+      } else if (!value.equal(initial[name])) {
+        expect_kept(name.cast<std::string>());
+      }
     }
     if (!begins_) return;
     py::dict carried;
@@ -81,6 +88,14 @@ void PythonRule::begin_step(std::int64_t step, std::span<double> numbers,
                                     "a number for each of `numbers`");
     }
   });
+}
+
+void PythonRule::expect_kept(const std::string& option) const {
+  if (py::hasattr(self_.object, option.c_str())) return;
+  throw ValueError(fmt::format(
+      "{}: __init__ takes {}, and keeps no attribute of this name, so that a schedule would change "
+      "nothing; write self.{} = {}",
+      entry_->who, printable(option), printable(option), printable(option)));
 }
 
 bool PythonRule::has_formula_of(const UpdateRule& other) const {

@@ -30,6 +30,9 @@ class PythonRule final : public UpdateRule {
   void update(std::span<const RuleParameter> parameters) override;
   void update(const Tensor& gradient, Parameter& parameter, std::span<Tensor* const> slots,
               float* master);
+  /// Throws: ValueError for an option that the object does not keep under its name, so that nothing
+  /// changes if it does. Call with the GIL.
+  void expect_kept(const std::string& option) const;
 
  private:
   SharedEntry entry_;
@@ -40,6 +43,10 @@ class PythonRule final : public UpdateRule {
   bool is_seen_ = false;  // whether the first update is over
   TensorUpdater updater_;
 };
+
+/// Throws: ValueError for a schedule of an option that an optimizer's rule in Python does not keep.
+/// Call with the GIL.
+void expect_kept(const Optimizer& optimizer, const std::string& option);
 
 /// Whether it is a class derived from d5.UpdateRule, or an object of one. Call with the GIL.
 [[nodiscard]] bool is_update_rule(const py::handle& which);
