@@ -13,6 +13,7 @@ from d5._bases import operator as _operator
 from d5._d5 import _add_entry, _part_kinds
 from d5._framework import Framework, add_framework
 from d5._nearest import knows_its_keywords
+from d5._parameters import shown
 from d5.errors import NotFound, TypeError
 
 _Option = tuple[str, bool | int | float | str, str]
@@ -119,6 +120,8 @@ def register(made: Any = "", /, *, kind: str = "") -> Any:
     be Annotated[float, "help"]. Registered again under the same name, as by a notebook's cell, the
     new part replaces the old one in what is made later, if its options are the same.
     """
+    if not isinstance(made, str) and not callable(made):
+        raise TypeError(f"d5.register: made is {shown(made)}, expected a class, a function with its kind, or a name")
     if not isinstance(made, str):
         return register(_name_of(made), kind=kind)(made)
 

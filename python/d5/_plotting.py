@@ -8,7 +8,8 @@ from typing import Any, Sequence
 from d5 import _d5
 from d5._former import takes_former_keywords
 from d5._nearest import knows_its_keywords
-from d5.errors import NotFound, ValueError
+from d5._parameters import shown
+from d5.errors import NotFound, TypeError, ValueError
 
 
 def plot(measurements: Sequence[_d5.Measurement], name: str = "", ax: Any = None) -> Any:
@@ -34,6 +35,8 @@ def draw(picture: _d5.Plot, ax: Any = None) -> Any:
 
         d5.draw(d5.Plot({"adam": [(1, 0.9), (2, 0.5)]}))
     """
+    if ax is not None and not hasattr(ax, "set_title"):
+        raise TypeError(f"ax is {shown(ax)}, expected axes of matplotlib: pyplot.subplots()[1]")
     try:
         from matplotlib import pyplot, ticker  # type: ignore[import-not-found, unused-ignore]
     except ImportError:

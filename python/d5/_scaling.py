@@ -13,7 +13,7 @@ from d5._launching import train_here, launch_watched
 from d5._measurements import Measurements
 from d5._nearest import knows_its_keywords
 from d5._training_result import Overrides, assignments, texts_of
-from d5.errors import Unsupported
+from d5.errors import Unsupported, ValueError
 
 
 @takes_former_keywords
@@ -32,7 +32,8 @@ def scale(
     say: Callable[[str], object] | None = None,
     **options: Any,
 ) -> Measurements:
-    """Trains a recipe on each number of ranks, by each scheme, strong and weak, `runs` times: `d5 scale`.
+    """Trains a recipe on each number of ranks, by each scheme, strong and weak, `runs` times (0: until the interval is
+    narrow, as in d5.repeat_training): `d5 scale`.
 
     The points take turns; each run has new processes of this machine with `threads` threads per rank.
     Rows have throughput, and efficiency relative to the fewest ranks, run by run (d5.scaling_summary,
@@ -44,6 +45,9 @@ def scale(
     """
     if _d5.world().size > 1:
         raise Unsupported("d5.scale starts ranks itself; call it without mpirun and d5.launch")
+    if threads < 1:
+        raise ValueError(f"d5.scale: threads is {threads}, expected 1 or more")
+    _d5._expect_options(**options)
     texts = texts_of(overrides)
     whole = _d5._overridden(recipe, "d5.scale", assignments("d5.scale", overrides), texts)
     options["metrics"] = [*options.get("metrics", ()), "throughput"]

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any, Mapping, Sequence
 
 import torch
 
 from d5._d5 import Sampler as _Sampler
-from d5.errors import ShapeError, TypeError
+from d5._parameters import shown
+from d5.errors import ShapeError, TypeError, ValueError
 
 
 class Sampler(_Sampler):
@@ -20,6 +22,21 @@ class Sampler(_Sampler):
 
     def __init__(self, loader: Any, fields: Sequence[str] | None = None, seed: int = 0) -> None:
         super().__init__()
+        if not hasattr(loader, "sampler") or not hasattr(loader, "generator"):
+            raise TypeError(
+                f"d5.torch.sampler: loader is {shown(loader)}, expected a DataLoader; "
+                "torch.utils.data.DataLoader(dataset, batch_size=32) makes one"
+            )
+        try:
+            len(loader)
+        except builtins.TypeError:
+            raise TypeError(
+                f"d5.torch.sampler: the loader's {type(loader.dataset).__name__} has no length, which says when an epoch ends; give it __len__"
+            ) from None
+        if isinstance(fields, str):
+            raise TypeError(f"d5.torch.sampler: fields is {shown(fields)}, expected a list of names: [{shown(fields)}]")
+        if fields is not None and len(set(fields)) < len(fields):
+            raise ValueError(f"d5.torch.sampler: fields is {shown(list(fields))}, expected a name for each tensor, each once")
         self.loader, self.fields, self.seed = loader, fields, seed
         self._batches: Any = None
 

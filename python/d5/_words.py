@@ -23,7 +23,7 @@ from d5._told_signatures import signature_of
 from d5.errors import TypeError
 
 _REFUSED = re.compile("incompatible (function|constructor) arguments")
-_LIST = re.compile(r"(?:collections\.abc\.)?Sequence\[str\]")
+_LIST = re.compile(r"(?:collections\.abc\.)?Sequence\[str\]( \| None)?")
 
 
 def _is_refusal(error: Exception) -> bool:

@@ -278,6 +278,9 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
     """
     if not isinstance(module, nn.Module):
         raise TypeError(f"d5.torch.network: module is {shown(module)}, expected an nn.Module")
+    for option in ("input_names", "output_names"):
+        if isinstance(options.get(option), str):
+            raise TypeError(f"d5.torch.network: {option} is {shown(options[option])}, expected a list of names: [{shown(options[option])}]")
     arguments = example if isinstance(example, tuple) else (example,)
     for one in arguments:
         if isinstance(one, np.ndarray):

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
 #include <map>
 
 #include "d5/core/errors/error.hpp"
@@ -17,6 +20,10 @@ ChoiceOptions wishes_of(const Limits& limits, const std::string& minimise,
   if (minimise.empty() == maximise.empty()) {
     throw ValueError(
         "d5.choose: name an objective: minimise=\"cost\", or maximise=\"throughput\", ...");
+  }
+  if (!(price >= 0) || std::isinf(price)) {
+    throw ValueError(
+        fmt::format("d5.choose: price is {}, expected the price of an hour, 0 or more", price));
   }
   ChoiceOptions wishes;
   wishes.price_per_hour = price;

@@ -10,6 +10,7 @@
 #include "d5/core/measuring/work_list.hpp"
 #include "d5/core/results/environment.hpp"
 #include "d5/evaluation/database/evaluation_database.hpp"
+#include "d5/evaluation/load/scenario.hpp"
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/evaluation/run/asked_evaluation.hpp"
 #include "d5/evaluation/run/evaluation_lock.hpp"
@@ -26,6 +27,16 @@ std::string json_of(const Values& manifest) {
   return py::module_::import("json").attr("dumps")(manifest).cast<std::string>();
 }
 
+/// Throws: TypeError for a text in place of a number in the settings of a scenario.
+void expect_numbers_of_scenarios(const Values& dict, const std::string& who) {
+  if (!dict.contains("scenarios")) return;
+  const py::object given = dict["scenarios"];
+  const bool is_list = py::isinstance<py::list>(given) || py::isinstance<py::tuple>(given);
+  for (const py::handle one : is_list ? py::list(given) : py::list(py::make_tuple(given))) {
+    if (py::isinstance<py::dict>(one)) (void)entry_choice(one, who + ": a scenario", scenarios());
+  }
+}
+
 /// The manifest of a dict. Throws: TypeError; FormatError with the place of each fault in the dict.
 EvaluationManifest evaluation_of(const Values& dict) {
   const std::string who = "the evaluation";
@@ -38,6 +49,7 @@ EvaluationManifest evaluation_of(const Values& dict) {
     all += (all.empty() ? ": " : "; ") + (is_inside ? places[line] + ": " : "") + fault.what;
   }
   if (!all.empty()) throw FormatError(who + all);
+  expect_numbers_of_scenarios(dict, who);
   return parse_manifest<EvaluationManifest>(text, who);
 }
 
@@ -52,6 +64,10 @@ std::string file_of_lock(const Manifest& what, const Settings& changes) {
 Measurements run_evaluation(const Manifest& what, const Settings& changes,
                             const std::optional<Path>& out, bool resume,
                             const std::optional<Path>& database, bool steps, bool locked) {
+  if (out && out->empty()) throw ValueError("d5.evaluate: out is '', expected a results file");
+  if (database && database->empty()) {
+    throw ValueError("d5.evaluate: database is '', expected a file, or None for no database");
+  }
   const std::string lock = locked ? file_of_lock(what, changes) : "";
   const EvaluationManifest manifest = locked ? EvaluationManifest{} : manifest_of(what);
   std::vector<Measurement> rows;

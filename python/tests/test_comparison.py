@@ -34,3 +34,12 @@ def test_two_subjects_run_interleaved():
     assert d5.compare_subjects("lenet", "lenet", samples=1)[0].level == "network"
     with pytest.raises(d5.NotFound, match="did you mean lenet"):
         d5.compare_subjects("Relu 8", "lenett")
+
+
+@pytest.mark.parametrize("how", [{"fail_above": float("nan")}, {"fail_above": -1}, {"fail_above": 1.05, "retries": -1}, {"retries": 3}])
+def test_a_gate_that_decides_nothing_is_refused(how):
+    with pytest.raises(d5.ValueError, match="compare: (fail_above|retries) is .*, expected"):
+        d5.compare_subjects("Relu 4", "Relu 4", samples=3, **how)
+    if "retries" not in how:
+        with pytest.raises(d5.ValueError, match="compare: fail_above is .*, expected a ratio"):
+            d5.compare_files("a.json", "b.json", **how)

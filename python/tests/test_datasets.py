@@ -185,3 +185,9 @@ def test_a_data_set_may_not_ask_the_sampler_that_reads_it_ahead():
     held.next()
     with pytest.raises(ValueError, match=r"its read\(\) asked for a batch|is at work in another thread"):
         held.next()
+
+
+@pytest.mark.parametrize("option", ["train_samples", "test_samples"])
+def test_more_samples_than_there_are_is_refused(option):
+    with pytest.raises(d5.ValueError, match=f"data set 'mnist.*': {option} is 10000000, but it has [0-9]+ samples; 0 takes all"):
+        d5.dataset("mnist", subset="sample", **{option: 10**7})

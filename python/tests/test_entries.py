@@ -441,3 +441,9 @@ def test_a_file_that_raises_several_lines_is_told_in_one(tmp_path):
     run = subprocess.run(words, capture_output=True, text=True)
     assert run.returncode == 2
     assert "RuntimeError: first / second (bad.py:1)" in run.stderr
+
+
+@pytest.mark.parametrize("made", [None, 3])
+def test_another_object_than_a_part_is_refused(made):
+    with pytest.raises(d5.TypeError, match=f"^d5.register: made is {made}, expected a class, a function with its kind, or a name"):
+        d5.register(made)

@@ -238,3 +238,10 @@ def test_plots_are_drawn_by_matplotlib_where_it_is():
         drawn = rows.plot(picture.name)
         assert drawn.get_title() == picture.title
         drawn.figure.canvas.draw()
+
+
+def test_plots_are_drawn_on_axes_alone():
+    rows = d5.bench("Relu 64", frameworks=["reference"], samples=5)
+    for draw in (lambda: rows.plot(ax="x"), lambda: d5.draw(d5.plots(rows)[0], "x")):
+        with pytest.raises(d5.TypeError, match="ax is 'x', expected axes of matplotlib"):
+            draw()

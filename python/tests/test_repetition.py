@@ -3,6 +3,7 @@
 
 import copy
 import pathlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -196,3 +197,20 @@ def test_variants_are_trained_kept_and_gone_on_with(short, tmp_path):
     assert len(d5.read_results(out)) > len(more.records)
     with pytest.raises(d5.ValueError, match="begun with"):
         d5.train_variants(short.changed("training.epochs=2"), runs=2, resume=True, **options)
+
+
+def test_options_of_a_repetition_are_named():
+    untyped: Any = d5
+    with pytest.raises(d5.TypeError, match="^runs is '3', expected an integer of 0 or more"):
+        untyped.repeat_training("mnist-lenet-quick", runs="3")
+    with pytest.raises(d5.ValueError, match="^runs is -3, expected 0 or more"):
+        d5.repeat_training("mnist-lenet-quick", runs=-3)
+    with pytest.raises(d5.ValueError, match="neither vary nor trials is given; d5.repeat_training trains one recipe"):
+        d5.train_variants("mnist-lenet-quick")
+
+
+def test_options_of_a_scaling_study_are_those_of_a_training():
+    with pytest.raises(d5.ValueError, match="^d5.scale: threads is 0, expected 1 or more"):
+        d5.scale("mnist-lenet-quick", threads=0)
+    with pytest.raises(d5.UnknownOption, match="option of training 'run' is unknown"):
+        d5.scale("mnist-lenet-quick", run=1)

@@ -172,3 +172,11 @@ def test_threads_are_bound_and_stay_so_when_their_number_changes():
     ended = subprocess.run([sys.executable, "-c", PINNED], capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.startswith("cores ")
+
+
+@pytest.mark.parametrize("count", [0, 10**6])
+def test_a_number_of_threads_that_no_machine_has_is_refused(count):
+    before = d5.threads()
+    with pytest.raises(d5.ValueError, match=f"threads is {count}, expected 1 to 4096"):
+        d5.set_threads(count)
+    assert d5.threads() == before

@@ -201,3 +201,27 @@ def test_a_schedule_of_d5s_changes_an_optimizer_of_torchs():
     assert optimizer.hyper_parameters == {"learning_rate": 1.0}
     with pytest.raises(d5.TypeError, match="expected a class"):
         d5torch.Optimizer("adam")  # type: ignore[arg-type]
+
+
+def test_an_object_that_is_no_loader_is_refused():
+    data = torch.utils.data.TensorDataset(torch.zeros(4, 2), torch.zeros(4))
+
+    class Endless(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter([(torch.zeros(2), 1)] * 5)
+
+    for loader in (data, None, [1, 2]):
+        with pytest.raises(d5.TypeError, match="^d5.torch.sampler: loader is .*, expected a DataLoader; torch.utils.data.DataLoader"):
+            d5torch.sampler(loader, ["x", "y"])
+    with pytest.raises(d5.TypeError, match="^d5.torch.sampler: the loader's Endless has no length"):
+        d5torch.sampler(torch.utils.data.DataLoader(Endless(), batch_size=2), ["x", "y"])
+    loader = torch.utils.data.DataLoader(data, batch_size=2)
+    with pytest.raises(d5.ValueError, match=r"^d5.torch.sampler: fields is \['x', 'x'\], expected a name for each tensor, each once"):
+        d5torch.sampler(loader, ["x", "x"])
+    with pytest.raises(d5.TypeError, match="^d5.torch.sampler: fields is 'x', expected a list of names"):
+        d5torch.sampler(loader, "x")
+
+
+def test_names_of_an_export_are_a_list():
+    with pytest.raises(d5.TypeError, match="^d5.torch.network: input_names is 'image', expected a list of names"):
+        d5torch.network(torch.nn.Linear(2, 2), torch.zeros(1, 2), input_names="image")

@@ -5,8 +5,10 @@
 #include <pybind11/typing.h>
 
 #include <optional>
+#include <type_traits>
 
 #include "answered.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/level1_network/graph/executor_word.hpp"
 #include "d5/level2_training/training/convergence_reference.hpp"
 #include "d5/level2_training/validation/training_comparison.hpp"
@@ -24,7 +26,16 @@ RepetitionOptions take_repetition(py::kwargs& keywords, std::int64_t runs) {
   RepetitionOptions how{.runs = runs};
   const auto take = [&](const char* name, auto& value) {
     using T = std::decay_t<decltype(value)>;
-    if (keywords.contains(name)) value = keywords.attr("pop")(name).template cast<T>();
+    if (!keywords.contains(name)) return;
+    const py::object given = keywords.attr("pop")(name);
+    try {
+      value = given.template cast<T>();
+    } catch (const py::cast_error&) {
+      const char* expected = std::is_integral_v<T>         ? "an integer of 0 or more"
+                             : std::is_floating_point_v<T> ? "float"
+                                                           : "str";
+      throw TypeError(fmt::format("{} is {}, expected {}", name, shown(given), expected));
+    }
   };
   take("runs", how.runs);
   take("fewest", how.fewest);
@@ -32,6 +43,7 @@ RepetitionOptions take_repetition(py::kwargs& keywords, std::int64_t runs) {
   take("half_width", how.half_width);
   take("seed", how.seed);
   take("metric", how.metric);
+  if (how.runs < 0) throw ValueError(fmt::format("runs is {}, expected 0 or more", how.runs));
   if (keywords.contains("say")) how.say = to_say(keywords.attr("pop")("say"));
   return how;
 }
@@ -46,8 +58,9 @@ Measurements repeat(const RecipeOrFile& recipe, const Options& keywords) {
   expect_one_rank("repeat_training");
   py::kwargs own(keywords.attr("copy")());
   Recipe whole = to_recipe(recipe);
-  if (own.contains("seed")) whole = with_seed(whole, own["seed"].cast<std::uint64_t>());
+  const bool has_seed = own.contains("seed");
   RepetitionOptions how = take_repetition(own, 0);
+  if (has_seed) whole = with_seed(whole, how.seed);
   const SessionOptions session = to_session_options(Options(own));
   std::vector<Measurement> joined;
   orderly_call([&](const Interrupt& interrupt) {
@@ -112,6 +125,12 @@ TrainedVariants train_all(const RecipeOrFile& recipe, const std::string& assignm
                           std::int64_t trials, const std::optional<Path>& out, bool resume,
                           const Options& keywords) {
   expect_one_rank("train_variants");
+  if (trials < 0) throw ValueError(fmt::format("trials is {}, expected 0 or more", trials));
+  if (assignment.empty() && trials == 0) {
+    throw ValueError(
+        "d5.train_variants: neither vary nor trials is given; d5.repeat_training trains one "
+        "recipe");
+  }
   py::kwargs own(keywords.attr("copy")());
   const Recipe whole = to_recipe(recipe);
   VariantTrainingOptions how{.repetition = take_repetition(own, 0),

@@ -114,6 +114,9 @@ void bind_training_session(py::module_& m) {
   const std::vector<std::string> none;
   m.def("_train", &train, py::arg("recipe"), py::kw_only(), py::arg("overrides") = none,
         py::arg("_texts") = none, py::arg("distributed") = "", train_about.c_str());
+  m.def(
+      "_expect_options", [](const Options& keywords) { (void)to_session_options(keywords); },
+      "Refuses keywords that are no options of a training.");
   m.def("_overridden", &overridden, py::arg("recipe"), py::arg("who"), py::arg("changes"),
         py::arg("texts"));
 }

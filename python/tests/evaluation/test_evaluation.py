@@ -346,3 +346,37 @@ def test_a_manifest_lists_one_or_more_of_what_runs():
         with pytest.raises(d5.ValueError, match=f"d5.evaluate: {name} is \\[\\], expected one or more"):
             d5.evaluate("lenet", **{name: []})
     assert not any("scenarios" in what for *_, what in d5.lint_manifest(given))
+
+
+def test_options_of_an_evaluation_are_named():
+    for name in ("out", "database"):
+        with pytest.raises(d5.ValueError, match=f"d5.evaluate: {name} is '', expected a "):
+            d5.evaluate("lenet", **{name: ""})
+    for words in ({"resume": "yes"}, {"steps": "x"}):
+        [(name, value)] = words.items()
+        with pytest.raises(d5.TypeError, match=f"^d5.evaluate: {name} is '{value}', expected bool"):
+            d5.evaluate("lenet", frameworks="reference", **words)
+
+
+@pytest.mark.parametrize(
+    "error, field, text",
+    [
+        (d5.FormatError, {"queries": "20"}, "queries: the text '20' is not an integer"),
+        (d5.FormatError, {"seconds": "0.5"}, "seconds: the text '0.5' is not a number"),
+        (d5.FormatError, {"batches": ["1", 2]}, "batches: the text '1' is not an integer"),
+        (d5.FormatError, {"accuracy": "true"}, "accuracy: 'true', expected true or false"),
+        (d5.TypeError, {"scenarios": [{"name": "poisson", "rate": "50"}]}, "a scenario: rate is '50', expected float"),
+    ],
+)
+def test_a_text_in_place_of_a_number_of_a_manifest_is_refused(error, field, text):
+    with pytest.raises(error, match=text):
+        d5.evaluate({"models": ["lenet"], "scenarios": [], **field})
+
+
+def test_a_choice_within_no_limit_is_refused(tmp_path):
+    d5.write_results([], tmp_path / "none.json")
+    with pytest.raises(d5.ValueError, match="p99 '<=nan ms': expected >= or <= and a number"):
+        d5.choose([tmp_path / "none.json"], {"p99": "<=nan ms"}, minimise="p99")
+    for price in (float("nan"), -1):
+        with pytest.raises(d5.ValueError, match="price is .*, expected the price of an hour, 0 or more"):
+            d5.choose([tmp_path / "none.json"], minimise="cost", price=price)

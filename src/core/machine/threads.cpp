@@ -54,7 +54,10 @@ int threads() {
 }
 
 void set_threads(int count) {
-  if (count < 1) throw ValueError(fmt::format("threads is {}, expected 1 or more", count));
+  constexpr int kMost = 4096;  // more than any machine has, so that it is a slip
+  if (count < 1 || count > kMost) {
+    throw ValueError(fmt::format("threads is {}, expected 1 to {}", count, kMost));
+  }
   const std::lock_guard lock(state().mutex);
   state().count = count;
   for (const auto& listener : state().listeners) listener(count);

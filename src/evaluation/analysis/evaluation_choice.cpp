@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "d5/core/entries/option.hpp"
@@ -128,7 +129,7 @@ Requirement requirement_of(const std::string& number, const std::string& words) 
   const char* const end = words.data() + words.size();
   while (begin != end && *begin == ' ') ++begin;
   const auto [rest, error] = std::from_chars(begin, end, required.limit);
-  if (error != std::errc()) throw fail();
+  if (error != std::errc() || !std::isfinite(required.limit)) throw fail();
   const std::string unit(std::find_if(rest, end, [](char c) { return c != ' '; }), end);
   constexpr std::array<std::pair<const char*, double>, 6> kUnits = {
       {{"", 1.0}, {"%", 0.01}, {"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}}};

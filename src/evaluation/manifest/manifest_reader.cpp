@@ -164,7 +164,9 @@ bool ManifestReader::read_integer(const YamlNode& node, const std::string& name,
                                   const FieldRule& rule, std::int64_t& value) {
   if (!is_scalar(node, name, "an integer")) return false;
   std::int64_t parsed = 0;
-  if (!parse_number(node.text, parsed)) {
+  if (node.quoted) {
+    fault(node, fmt::format("{}: the text '{}' is not an integer", name, printable(node.text)));
+  } else if (!parse_number(node.text, parsed)) {
     fault(node, fmt::format("{}: '{}' is not an integer", name, printable(node.text)));
   } else if (!rule.range.holds(double(parsed))) {
     fault(node, fmt::format("{}: {}, expected {}", name, parsed, to_string(rule.range)));
@@ -191,7 +193,9 @@ void ManifestReader::add(const std::string& name, double& value, const std::stri
   const auto* node = take(name, rule);
   if (!node || !is_scalar(*node, name, "a number")) return;
   double parsed = 0;
-  if (!parse_number(node->text, parsed) || !std::isfinite(parsed)) {
+  if (node->quoted) {
+    fault(*node, fmt::format("{}: the text '{}' is not a number", name, printable(node->text)));
+  } else if (!parse_number(node->text, parsed) || !std::isfinite(parsed)) {
     fault(*node, fmt::format("{}: '{}' is not a number", name, printable(node->text)));
   } else if (!rule.range.holds(parsed)) {
     fault(*node, fmt::format("{}: {}, expected {}", name, parsed, to_string(rule.range)));
@@ -209,7 +213,7 @@ void ManifestReader::add(const std::string& name, bool& value, const std::string
                          const FieldRule& rule) {
   const auto* node = take(name, rule);
   if (!node || !is_scalar(*node, name, "true or false")) return;
-  if (node->text != "true" && node->text != "false") {
+  if (node->quoted || (node->text != "true" && node->text != "false")) {
     return fault(*node,
                  fmt::format("{}: '{}', expected true or false", name, printable(node->text)));
   }

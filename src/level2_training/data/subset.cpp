@@ -120,13 +120,18 @@ void DatasetOptions::declare(OptionList& options) {
 
 DatasetPair DatasetOptions::parts_of(DatasetPair whole) const {
   if (validation > 0) whole = split(std::move(whole.train), validation, split_seed);
-  const auto some = [&](std::shared_ptr<const Dataset>& part, std::int64_t count) {
+  const auto some = [&](std::shared_ptr<const Dataset>& part, std::int64_t count,
+                        const char* name) {
     if (!part || count == 0) return;
+    if (count > part->size()) {
+      throw ValueError(fmt::format("data set '{}': {} is {}, but it has {} samples; 0 takes all",
+                                   printable(part->name()), name, count, part->size()));
+    }
     part = choice == Choice::first ? first_samples(std::move(part), count)
                                    : drawn_samples(std::move(part), count, split_seed);
   };
-  some(whole.train, train_samples);
-  some(whole.test, test_samples);
+  some(whole.train, train_samples, "train_samples");
+  some(whole.test, test_samples, "test_samples");
   return whole;
 }
 
