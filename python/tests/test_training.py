@@ -402,7 +402,7 @@ def test_another_object_than_an_event_is_refused(event):
         ({"epochs": -1}, "trainer: epochs is -1, expected an integer of 0 or more"),
         ({"checkpoint_every": 0}, "trainer: checkpoint_every is 0, expected an integer of 1 or more"),
         ({"checkpoint_every": 5}, "trainer: checkpoint_every is given without checkpoint, the file to write"),
-        ({"checkpoints_kept": 2}, "trainer: checkpoints_kept is given without checkpoint, the file to write"),
+        ({"checkpoints_kept": 0}, "trainer: checkpoints_kept is 0, expected an integer of 1 or more"),
     ],
 )
 def test_an_option_of_a_trainer_that_does_nothing_is_refused(options, text):

@@ -38,12 +38,8 @@ void expect_valid(const TrainerOptions& options) {
   expect("checkpoint_every", options.checkpoint_every, 1);
   expect("test_every", options.test_every, 1);
   expect("checkpoints_kept", options.checkpoints_kept, 1);
-  const TrainerOptions usual;
-  const bool is_every = options.checkpoint_every != usual.checkpoint_every;
-  if (options.checkpoint.empty() &&
-      (is_every || options.checkpoints_kept != usual.checkpoints_kept)) {
-    throw ValueError(fmt::format("trainer: {} is given without checkpoint, the file to write",
-                                 is_every ? "checkpoint_every" : "checkpoints_kept"));
+  if (options.checkpoint.empty() && options.checkpoint_every != TrainerOptions{}.checkpoint_every) {
+    throw ValueError("trainer: checkpoint_every is given without checkpoint, the file to write");
   }
 }
 
