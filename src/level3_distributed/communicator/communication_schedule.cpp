@@ -98,12 +98,15 @@ class ScheduledRequest final : public Request {
 
   /// Stores an exception for the waits on this request.
   bool advance() noexcept {
+    if (is_advanced_) return false;  // by another strand of a simulation
+    is_advanced_ = true;
     try {
       complete_ = complete_ || schedule_.advance();
     } catch (...) {
       error_ = std::current_exception();
       complete_ = true;
     }
+    is_advanced_ = false;
     if (complete_ && ended_ns_ == 0) ended_ns_ = Trace::now_ns();
     return complete_;
   }
@@ -146,7 +149,7 @@ class ScheduledRequest final : public Request {
   std::atomic<std::int64_t> ended_ns_ = 0;
   std::exception_ptr error_;
   int exceptions_ = std::uncaught_exceptions();
-  bool complete_ = false;
+  bool complete_ = false, is_advanced_ = false;
 };
 
 void SchedulesUnderWay::add(ScheduledRequest* request) {
