@@ -67,25 +67,24 @@ def with_one_framework_word(who: str, keywords: Mapping[str, Any], known: Collec
 def knows_its_keywords(function: Callable[P, R]) -> Callable[P, R]:
     """Decorator: a call with an unknown keyword, without a needed argument, or with one of another type is
     refused as by the functions of the C++ part."""
-    from d5._parameters import expect_filled, fault, filled, parameters_of
+    from d5._parameters import expect_filled, fault, parameters_of
 
     parameters = parameters_of(function)
     known = [one.name for one in parameters if not one.is_mark and not one.takes_all]
     module = "d5" if "._" in function.__module__ else function.__module__
     who = f"{module}.{function.__qualname__}".removesuffix(".__init__")
     own = int(bool(known) and known[0] == "self")  # arguments that the caller does not write
-    lists = filled(parameters[own:])
 
     @functools.wraps(function)
     def call(*arguments: P.args, **keywords: P.kwargs) -> R:
         words = with_one_framework_word(who, keywords, known)
         if "framework" in known and isinstance(words.get("framework"), (list, tuple)):
-            expect_filled(who, lists, arguments[own:], words)
+            expect_filled(who, parameters[own:], arguments[own:], words)
             words["framework"] = ",".join(words["framework"])
         wrong = fault(who, parameters[own:], arguments[own:], words)
         if wrong:
             raise TypeError(wrong)
-        expect_filled(who, lists, arguments[own:], words)
+        expect_filled(who, parameters[own:], arguments[own:], words)
         return function(*arguments, **words)
 
     return call

@@ -119,21 +119,23 @@ def misfit(parameters: list[TextParameter], arguments: Sequence[Any], keywords: 
 _FILLED = {"framework", "frameworks", "batch", "batches", "trace_levels", "cases", "files", "run", "trainings", "subjects"}
 
 
-def filled(parameters: list[TextParameter]) -> list[tuple[int, TextParameter]]:
-    """Lists that hold one or more, as their defaults do, with their places."""
-    named = [one for one in parameters if not one.is_mark]
-    return [
-        (place, one)
-        for place, one in enumerate(named)
-        if one.default not in ("[]", "()") and (one.name in _FILLED or one.default.startswith(("[", "(")))
-    ]
+def holds_some(one: TextParameter) -> bool:
+    """Whether it is a list that holds one or more, as its default does."""
+    return one.default not in ("[]", "()") and (one.name in _FILLED or one.default.startswith(("[", "(")))
 
 
-def expect_filled(who: str, lists: list[tuple[int, TextParameter]], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
-    """Raises: ValueError for an empty one of these lists."""
-    for place, one in lists:
-        value = arguments[place] if place < len(arguments) else keywords.get(one.name)
+def expect_filled(who: str, parameters: list[TextParameter], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+    """Raises: ValueError for an empty list that holds one or more, in a call without another fault."""
+    named = {one.name: one for one in parameters if not one.is_mark and not one.takes_all}
+    given = {**dict(zip(named, arguments)), **keywords}
+    unknown = given.keys() - named.keys() - {"framework", "frameworks"}
+    for one in filter(holds_some, parameters):
+        value = given.get(one.name)
         if isinstance(value, (list, tuple, dict)) and not value:
+            others = {name: other for name, other in given.items() if name != one.name}
+            lacks = any(other.needed and other.name not in given for other in named.values())
+            if lacks or misfit(parameters, (), others) or (unknown and not any(other.takes_all for other in parameters)):
+                return
             several = next((word for kind, word in _SEVERAL.items() if kind in one.kind), "names")
             raise ValueError(f"{who}: {one.name} is {shown(value)}, expected one or more {several}")
 

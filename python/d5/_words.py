@@ -18,7 +18,7 @@ from typing import Any, Callable, NoReturn
 
 from d5 import _former
 from d5._nearest import with_one_framework_word
-from d5._parameters import TextParameter, below_zero, expect_filled, fault, filled, misfit, parts, written
+from d5._parameters import TextParameter, below_zero, expect_filled, fault, holds_some, misfit, parts, written
 from d5._told_signatures import signature_of
 from d5.errors import TypeError
 
@@ -93,12 +93,12 @@ def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Ca
     """Wraps `function` of the C++ part under the name `who`; messages leave out a method's `self`."""
 
     overloads = [] if method else _signatures(function)
-    lists = filled(overloads[0]) if len(overloads) == 1 else []
+    only = overloads[0] if len(overloads) == 1 and any(map(holds_some, overloads[0])) else []
 
     @functools.wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
-        if lists:
-            expect_filled(who, lists, arguments, keywords)
+        if only:
+            expect_filled(who, only, arguments, keywords)
         try:
             return function(*arguments, **keywords)
         except builtins.TypeError as error:
@@ -109,7 +109,7 @@ def in_words(function: Callable[..., Any], who: str, method: bool = False) -> Ca
         for parameters in signatures:
             other = _in_words_of_the_module(who, parameters, told, keywords)
             if other is not None:
-                expect_filled(who, lists, *other)
+                expect_filled(who, only, *other)
                 try:
                     return function(*own, *other[0], **other[1])
                 except builtins.TypeError as error:
