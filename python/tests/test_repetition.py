@@ -199,6 +199,7 @@ def test_variants_are_trained_kept_and_gone_on_with(short, tmp_path):
         d5.train_variants(short.changed("training.epochs=2"), runs=2, resume=True, **options)
 
 
+@one_process
 def test_options_of_a_repetition_are_named():
     untyped: Any = d5
     with pytest.raises(d5.TypeError, match="^runs is '3', expected an integer of 0 or more"):
@@ -209,6 +210,7 @@ def test_options_of_a_repetition_are_named():
         d5.train_variants("mnist-lenet-quick")
 
 
+@one_process
 def test_options_of_a_scaling_study_are_those_of_a_training():
     with pytest.raises(d5.ValueError, match="^d5.scale: threads is 0, expected 1 or more"):
         d5.scale("mnist-lenet-quick", threads=0)
