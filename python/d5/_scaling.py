@@ -32,8 +32,8 @@ def scale(
     say: Callable[[str], object] | None = None,
     **options: Any,
 ) -> Measurements:
-    """Trains a recipe on each number of ranks, by each scheme, strong and weak, `runs` times (0: until the interval is
-    narrow, as in d5.repeat_training): `d5 scale`.
+    """Trains a recipe on each number of ranks, by each scheme, strong and weak, `runs` times (0: until
+    the interval is narrow, as in d5.repeat_training): `d5 scale`.
 
     The points take turns; each run has new processes of this machine with `threads` threads per rank.
     Rows have throughput, and efficiency relative to the fewest ranks, run by run (d5.scaling_summary,
