@@ -19,13 +19,13 @@ namespace d5::app {
 namespace {
 
 /// "op bench"
-std::string words_of(const CLI::App& command) {
+std::string subcommand_words(const CLI::App& command) {
   return command.get_parent()->get_name() + " " + command.get_name();
 }
 
 /// The options of the command line that change results, which all pieces share.
 std::string how(const CLI::App& command) {
-  std::string line = words_of(command);
+  std::string line = subcommand_words(command);
   for (const CLI::Option* option : command.get_options()) {
     const bool changes_nothing = option->get_positional() || option->get_group() == kManyGroup ||
                                  is_aside(full_name(command), option->get_name());
@@ -110,7 +110,7 @@ int run_list(const std::vector<WorkPiece>& pieces, const ListOptions& options,
   const auto show = [&](const std::vector<Measurement>& records) { rows.add(records); };
   const WorkDone done = options.dry_run
                             ? plan_work(chosen, show)
-                            : run_work(chosen, {.what = words_of(*options.command),
+                            : run_work(chosen, {.what = subcommand_words(*options.command),
                                                 .how = how(*options.command),
                                                 .out = output.out,
                                                 .resume = options.resume,

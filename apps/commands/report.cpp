@@ -49,7 +49,7 @@ struct ReportOptions : app::OutputOptions {
 };
 
 /// All records, under the environment of the first file.
-Results joined(const Report& report, const ReportOptions& options) {
+Results joined_results(const Report& report, const ReportOptions& options) {
   if (!report.plots.empty()) {
     throw ValueError(
         "report: a trace is drawn, and has no table: add --format html > report.html, or svg or "
@@ -88,7 +88,7 @@ void print_rows(const Results& all, const ReportOptions& options) {
 }
 
 /// Throws: ValueError for an option that the command would ignore.
-void check_usage(const ReportOptions& options) {
+void check_report_usage(const ReportOptions& options) {
   const bool others = !options.out.empty() || !options.pivot.empty() || !options.plot.empty();
   const bool is_table = options.scaling || options.arrivals || options.board;
   if (is_table && (others || is_drawn(options.format))) {
@@ -111,7 +111,7 @@ void check_usage(const ReportOptions& options) {
 }
 
 int run_report(const ReportOptions& options) {
-  check_usage(options);
+  check_report_usage(options);
   for (const std::string& file : options.files) app::expect_no_database(file);
   if (!options.analysis.empty()) {
     app::print_analysis(options.analysis, options.files, options.format, options.plot);
@@ -124,11 +124,11 @@ int run_report(const ReportOptions& options) {
   }
   Report report = read_report(options.files);
   if (options.scaling) {
-    app::print(scaling_table(joined(report, options).measurements), options.format);
+    app::print(scaling_table(joined_results(report, options).measurements), options.format);
     return app::kPassed;
   }
   if (options.board) {
-    app::print(judge_board(joined(report, options).measurements), options.format);
+    app::print(judge_board(joined_results(report, options).measurements), options.format);
     return app::kPassed;
   }
   if (!options.plot.empty() && options.format != Format::svg && options.format != Format::png) {
@@ -145,7 +145,7 @@ int run_report(const ReportOptions& options) {
     }
     app::print(to_text(report, options.format, options.plot), options.format);
   } else {
-    const Results all = joined(report, options);
+    const Results all = joined_results(report, options);
     print_rows(all, options);
     if (!options.out.empty()) write_results(all, options.out);
   }

@@ -18,7 +18,7 @@
 namespace d5::app {
 namespace {
 
-std::string words_of(const JobEvent& event) {
+std::string event_words(const JobEvent& event) {
   const JobState state = event.part < 0 ? event.state : event.part_state;
   std::string words(name_of(state));
   if (!event.agent.empty()) words += " on " + printable(event.agent);
@@ -57,7 +57,7 @@ Results in_one(const std::vector<Results>& pieces) {
 int follow_evaluation(ServingClient& client, const std::string& job, const OutputOptions& output) {
   try {
     client.follow(job, [&](const JobEvent& event) {
-      if (!output.quiet) say(words_of(event));
+      if (!output.quiet) say(event_words(event));
     });
   } catch (const Interrupted&) {
     say(

@@ -151,7 +151,7 @@ def test_without_test_data_the_usual_metrics_are_those_of_the_training():
 
 @alone("each would train by itself, which is refused")
 def test_a_plateau_of_the_test_loss_without_test_data_is_refused_before_training():
-    rate = {"name": "sgd", "schedules": {"learning_rate": {"name": "plateau"}}}
+    rate: dict[str, Any] = {"name": "sgd", "schedules": {"learning_rate": {"name": "plateau"}}}
     with pytest.raises(d5.ValueError, match="schedule plateau of learning_rate: there are no test data"):
         d5.train(made_of(parts(test_size=0, optimizer=rate)))
     rate["schedules"]["learning_rate"]["loss"] = "training"

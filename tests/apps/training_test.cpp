@@ -22,7 +22,7 @@ using testing::TrainingJob;
 
 namespace {
 
-const Measurement& find(const Results& results, const std::string& metric, int skip = 0) {
+const Measurement& nth_of(const Results& results, const std::string& metric, int skip = 0) {
   for (const auto& m : results.measurements) {
     if (m.metric == metric && skip-- == 0) return m;
   }
@@ -54,8 +54,8 @@ TEST_CASE("a training begins with the parameters that another saved") {
   const Results first = read_results(job / "first.json"),
                 second = read_results(job / "second.json");
   // It starts where the first one ended, not from the common beginning.
-  CHECK(find(second, "loss").samples.front() < find(first, "loss").samples.front());
-  CHECK_THAT(find(second, "loss").command, Contains(" --init " + file));
+  CHECK(nth_of(second, "loss").samples.front() < nth_of(first, "loss").samples.front());
+  CHECK_THAT(nth_of(second, "loss").command, Contains(" --init " + file));
 }
 
 TEST_CASE("training tells every batch's loss, and continues from a checkpoint to the same bits") {
@@ -66,9 +66,10 @@ TEST_CASE("training tells every batch's loss, and continues from a checkpoint to
           0);
   REQUIRE(run_d5(job.train("rest.json") + checkpoint).status == 0);
   const Results whole = read_results(job / "whole.json"), rest = read_results(job / "rest.json");
-  CHECK(find(whole, "loss").samples.size() == 6);
-  CHECK(find(whole, "loss").samples == find(rest, "loss").samples);
-  CHECK(find(whole, "test_accuracy").samples.back() == find(rest, "test_accuracy").samples.back());
+  CHECK(nth_of(whole, "loss").samples.size() == 6);
+  CHECK(nth_of(whole, "loss").samples == nth_of(rest, "loss").samples);
+  CHECK(nth_of(whole, "test_accuracy").samples.back() ==
+        nth_of(rest, "test_accuracy").samples.back());
 }
 
 TEST_CASE("repeated runs become one record a metric, and go on where they were ended") {
@@ -82,10 +83,10 @@ TEST_CASE("repeated runs become one record a metric, and go on where they were e
   const Results after = read_results(job / "runs.json");
   REQUIRE(after.run->pieces.size() == 3);
   // The times of the first run are those that were measured then.
-  CHECK(find(after, "batch_time").samples == find(before, "batch_time").samples);
-  const Measurement& joined = find(after, "loss", 3);
+  CHECK(nth_of(after, "batch_time").samples == nth_of(before, "batch_time").samples);
+  const Measurement& joined = nth_of(after, "loss", 3);
   CHECK(joined.samples.size() == 3);
-  CHECK(joined.samples[2] == find(after, "loss", 2).samples.back());
+  CHECK(joined.samples[2] == nth_of(after, "loss", 2).samples.back());
   CHECK_THAT(joined.command, Contains(" --repeat 3"));
 }
 
@@ -133,11 +134,11 @@ TEST_CASE("Ctrl-C ends training, which prints and keeps what it measured, and ca
   CHECK_THAT(testing::content_of(folder / "printed"),
              Contains("mistrusted [1]") && Contains("[1] interrupted"));
   const Results results = read_results(out);
-  const Measurement& loss = find(results, "loss");
+  const Measurement& loss = nth_of(results, "loss");
   CHECK(loss.status == Status::mistrusted);
   CHECK(loss.reason == "interrupted");
   CHECK_FALSE(loss.samples.empty());
-  CHECK(find(results, "test_accuracy").status != Status::failed);
+  CHECK(nth_of(results, "test_accuracy").status != Status::failed);
   const auto step = static_cast<std::size_t>(read_checkpoint(checkpoint).step);
   CHECK(step == loss.samples.size());
 }
@@ -157,14 +158,14 @@ TEST_CASE("two ranks train as one does, and tell their traffic") {
     CHECK(run.out.find("communication_volume") != std::string::npos);
     CHECK(run.out.find("subject") == run.out.rfind("subject"));
     const Results one = read_results(job / "one.json"), two = read_results(job / "two.json");
-    const auto &loss = find(one, "loss").samples, &loss_of_two = find(two, "loss").samples;
+    const auto &loss = nth_of(one, "loss").samples, &loss_of_two = nth_of(two, "loss").samples;
     REQUIRE(loss_of_two.size() == loss.size());
     for (std::size_t i = 0; i < loss.size(); ++i) {
       // Sums of 32 samples in another order, in float32, over 6 steps.
       CHECK(loss_of_two[i] == Approx(loss[i]).epsilon(1e-4));
     }
     for (int rank = 0; rank < 2; ++rank) {
-      const Measurement& volume = find(two, "communication_volume", rank);
+      const Measurement& volume = nth_of(two, "communication_volume", rank);
       CHECK(volume.conditions.at("rank") == std::to_string(rank));
       // 6 steps of 61,706 gradients of 4 bytes there and back, and their padding; on two ranks a
       // ring sends as much as it is given.

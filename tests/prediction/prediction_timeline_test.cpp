@@ -24,7 +24,7 @@ TrainingProfile one_piece() {
 }
 
 /// At 1 GB/s.
-ClusterDescription made_up() {
+ClusterDescription timeline_cluster() {
   ClusterDescription cluster;
   cluster.name = "made up";
   cluster.hosts = 32;
@@ -32,7 +32,9 @@ ClusterDescription made_up() {
   return cluster;
 }
 
-Timeline two_ranks() { return predicted_timeline(one_piece(), 2, made_up(), {.batch = 8}); }
+Timeline two_ranks() {
+  return predicted_timeline(one_piece(), 2, timeline_cluster(), {.batch = 8});
+}
 
 std::vector<TraceRecord> named(const Timeline& timeline, const std::string& name, int rank) {
   std::vector<TraceRecord> found;
@@ -65,15 +67,15 @@ TEST_CASE("a predicted timeline has a process a rank, and what it did when") {
 TEST_CASE("a curve's timeline is of its most ranks that a page has room for") {
   ScalingPredictionOptions options{.ranks = {2, 4, 32}, .scaling = PredictedScaling::strong};
   options.training.batch = 32;
-  CHECK(predicted_timeline(one_piece(), made_up(), options).ranks.size() == 4);
+  CHECK(predicted_timeline(one_piece(), timeline_cluster(), options).ranks.size() == 4);
   options.ranks = {32};
-  CHECK(predicted_timeline(one_piece(), made_up(), options).ranks.size() == 1);
+  CHECK(predicted_timeline(one_piece(), timeline_cluster(), options).ranks.size() == 1);
   options.ranks = {3};
-  CHECK_THROWS_WITH(predicted_timeline(one_piece(), made_up(), options),
+  CHECK_THROWS_WITH(predicted_timeline(one_piece(), timeline_cluster(), options),
                     Catch::Contains("cannot share"));
   options.training.rewrites = {{.change = [](PlannedGraph&) {}}};
   options.ranks = {1};
-  CHECK_THROWS_AS(predicted_timeline(one_piece(), made_up(), options), Unsupported);
+  CHECK_THROWS_AS(predicted_timeline(one_piece(), timeline_cluster(), options), Unsupported);
 }
 
 TEST_CASE("a step that was measured stands above one that was predicted") {

@@ -60,7 +60,7 @@ ClusterDescription fitted_cluster() {
   return fit_cluster(rounds, "fitted", "fitted");
 }
 
-TrainingProfile profile_of(const std::string& model) {
+TrainingProfile published_profile(const std::string& model) {
   return profile_from_cost(model, {.batch = 32,
                                    .step_seconds = 1 / published("rate", model, 1).measured,
                                    .switch_seconds = 10e-6});
@@ -112,7 +112,7 @@ ClusterDescription with_fitted_copies(ClusterDescription cluster, const Training
 }
 
 TEST_CASE("VGG-13 is the model of the published rows") {
-  const TrainingProfile vgg = profile_of("vgg-13");
+  const TrainingProfile vgg = published_profile("vgg-13");
   double bytes = 0;
   for (const auto& parameter : vgg.parameters) bytes += parameter.bytes;
   CHECK(bytes == Approx(published("bytes", "vgg-13", 0).measured).epsilon(1e-4));
@@ -121,7 +121,7 @@ TEST_CASE("VGG-13 is the model of the published rows") {
 }
 
 TEST_CASE("VGG-13 on 8 and 12 nodes is predicted within 1% of what was measured") {
-  const TrainingProfile vgg = profile_of("vgg-13");
+  const TrainingProfile vgg = published_profile("vgg-13");
   const ClusterDescription cluster = with_fitted_copies(fitted_cluster(), vgg);
   fmt::print("fitted: latency {:.1f} us, bandwidth {:.0f} MB/s, copies {:.0f} MB/s\n",
              cluster.latency.value * 1e6, cluster.bandwidth.value * 1e-6,
@@ -141,7 +141,7 @@ TEST_CASE("VGG-13 on 8 and 12 nodes is predicted within 1% of what was measured"
 }
 
 TEST_CASE("the network fitted to VGG-13 predicts ResNet-50, and both beyond what was measured") {
-  const TrainingProfile vgg = profile_of("vgg-13"), resnet = profile_of("resnet-50");
+  const TrainingProfile vgg = published_profile("vgg-13"), resnet = published_profile("resnet-50");
   const ClusterDescription cluster = with_fitted_copies(fitted_cluster(), vgg);
   double last_alpha = 2, last_gain = INFINITY;
   for (const std::int64_t nodes : {1, 4, 8, 12, 16, 32, 64, 128}) {

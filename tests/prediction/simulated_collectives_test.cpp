@@ -15,13 +15,13 @@ namespace {
 
 using Ranks = std::shared_ptr<Communicator>;
 
-double seconds_of(int n, const SimulationOptions& options,
-                  const std::function<void(SimulatedRank&, const Ranks&)>& function) {
+double simulated_seconds(int n, const SimulationOptions& options,
+                         const std::function<void(SimulatedRank&, const Ranks&)>& function) {
   return run_simulated(n, simple_cluster(n), function, options).seconds;
 }
 
-double seconds_of(const ClusterDescription& cluster, int n,
-                  const std::function<void(SimulatedRank&, const Ranks&)>& function) {
+double simulated_seconds(const ClusterDescription& cluster, int n,
+                         const std::function<void(SimulatedRank&, const Ranks&)>& function) {
   return run_simulated(n, cluster, function).seconds;
 }
 
@@ -37,7 +37,7 @@ TEST_CASE("the ring takes 2(n - 1)/n S/B + 2(n - 1) L, phantoms as well as data"
   SimulationOptions options;
   options.model = {GENERATE("closed", "ports")};
   const std::int64_t elements = 240 * 1000;  // 2, 3, 5, 16 and 64 share it equally
-  const double took = seconds_of(n, options, [&](SimulatedRank&, const Ranks& ranks) {
+  const double took = simulated_seconds(n, options, [&](SimulatedRank&, const Ranks& ranks) {
     Tensor data = phantom ? phantom_tensor({DType::float32, {elements}})
                           : Tensor::zeros(DType::float32, {elements});
     all_reduces().at("ring").make()->start(*ranks, data)->wait();
@@ -51,7 +51,7 @@ TEST_CASE("the ring takes 2(n - 1)/n S/B + 2(n - 1) L, phantoms as well as data"
 
 TEST_CASE("recursive doubling takes log2 n (S/B + L)") {
   const int n = GENERATE(2, 4, 32);
-  const double took = seconds_of(n, {}, [&](SimulatedRank&, const Ranks& ranks) {
+  const double took = simulated_seconds(n, {}, [&](SimulatedRank&, const Ranks& ranks) {
     Tensor data = phantom_tensor({DType::float32, {1'000'000}});
     all_reduces().at("recursive_doubling").make()->start(*ranks, data)->wait();
   });
@@ -62,7 +62,7 @@ TEST_CASE("recursive doubling takes log2 n (S/B + L)") {
 TEST_CASE("reductions and copies of a rank take the time that they are said to take") {
   SimulationOptions options;
   options.rates.reduce_bandwidth = 2e9;
-  const double took = seconds_of(2, options, [&](SimulatedRank&, const Ranks& ranks) {
+  const double took = simulated_seconds(2, options, [&](SimulatedRank&, const Ranks& ranks) {
     Tensor data = phantom_tensor({DType::float32, {1'000'000}});
     all_reduces().at("recursive_doubling").make()->start(*ranks, data)->wait();
   });
@@ -73,7 +73,7 @@ TEST_CASE("a ring goes on only when its rank looks") {
   // 4 ranks: 6 rounds of 1 ms and the latency. A rank that computes for 100 ms and polls at the end
   // has done one round by then, and the other five after it.
   const auto step = [](int looks) {
-    return seconds_of(4, {}, [looks](SimulatedRank& rank, const Ranks& ranks) {
+    return simulated_seconds(4, {}, [looks](SimulatedRank& rank, const Ranks& ranks) {
       Tensor data = phantom_tensor({DType::float32, {1'000'000}});
       const auto ring = all_reduces().at("ring").make();
       auto request = ring->start(*ranks, data);
@@ -98,7 +98,7 @@ TEST_CASE("phantoms pass through every collective, and nobody touches them") {
     CAPTURE(name);
     ClusterDescription cluster = memory_cluster(n);
     if (name == "hierarchical") cluster = two_ranks_a_host(n);
-    CHECK(seconds_of(cluster, n, [&](SimulatedRank&, const Ranks& ranks) {
+    CHECK(simulated_seconds(cluster, n, [&](SimulatedRank&, const Ranks& ranks) {
             Tensor data = phantom_tensor({DType::float32, {12'000}});
             const auto one = all_reduces().at(name).make(settings);
             one->start(*ranks, data)->wait();
@@ -107,14 +107,14 @@ TEST_CASE("phantoms pass through every collective, and nobody touches them") {
   }
   for (const auto& name : all(broadcasts())) {
     CAPTURE(name);
-    CHECK(seconds_of(n, {}, [&](SimulatedRank&, const Ranks& ranks) {
+    CHECK(simulated_seconds(n, {}, [&](SimulatedRank&, const Ranks& ranks) {
             Tensor data = phantom_tensor({DType::float32, {12'000}});
             broadcasts().at(name).make()->start(*ranks, data, 1)->wait();
           }) > 0);
   }
   for (const auto& name : all(all_gathers())) {
     CAPTURE(name);
-    CHECK(seconds_of(n, {}, [&](SimulatedRank&, const Ranks& ranks) {
+    CHECK(simulated_seconds(n, {}, [&](SimulatedRank&, const Ranks& ranks) {
             Tensor mine = phantom_tensor({DType::float32, {2000}});
             Tensor data = phantom_tensor({DType::float32, {2000 * n}});
             all_gathers().at(name).make()->start(*ranks, mine, data)->wait();
@@ -122,7 +122,7 @@ TEST_CASE("phantoms pass through every collective, and nobody touches them") {
   }
   for (const auto& name : all(reduce_scatters())) {
     CAPTURE(name);
-    CHECK(seconds_of(n, {}, [&](SimulatedRank&, const Ranks& ranks) {
+    CHECK(simulated_seconds(n, {}, [&](SimulatedRank&, const Ranks& ranks) {
             Tensor mine = phantom_tensor({DType::float32, {2000}});
             Tensor data = phantom_tensor({DType::float32, {2000 * n}});
             reduce_scatters().at(name).make()->start(*ranks, data, mine)->wait();

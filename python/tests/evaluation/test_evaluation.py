@@ -208,9 +208,9 @@ def test_recorded_requests_have_their_lengths(tmp_path, monkeypatch):
     prompts = write(tmp_path / "prompts.yaml", kind="dataset", name="prompts", modality="text", reader=reader, **text)
     model = write(tmp_path / "ticks.yaml", kind="model", name="ticks", format="none", **text)
     lengths = [3, 1, 8, 5]
-    rows = [f"{100 + i},GPT-4,{20 + i},{n},{20 + i + n},API log" for i, n in enumerate(lengths)]
+    lines = [f"{100 + i},GPT-4,{20 + i},{n},{20 + i + n},API log" for i, n in enumerate(lengths)]
     trace = tmp_path / "trace.csv"
-    trace.write_text("\n".join(["Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type", *rows]) + "\n")
+    trace.write_text("\n".join(["Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type", *lines]) + "\n")
     rows = d5.evaluate(model, dataset=prompts, frameworks=["clockwork:first=0.002:gap=0.001"],
                        scenarios=[f"recorded:file={trace}:rate=100"])
     [tokens] = rows.where(metric="output_tokens")
@@ -335,7 +335,8 @@ def test_a_fault_of_a_dict_is_told_with_its_place(content, text):
 @pytest.mark.parametrize("option", ["batches", "trace_levels", "frameworks"])
 def test_an_empty_list_with_which_nothing_would_be_measured_is_refused(option, colours):
     with pytest.raises(d5.ValueError, match=f"{option} is (empty|\\[\\])"):
-        d5.evaluate({"models": [str(colours())]}, **{option: []})
+        empty: dict[str, Any] = {option: []}
+        d5.evaluate({"models": [str(colours())]}, **empty)
 
 
 def test_a_manifest_lists_one_or_more_of_what_runs():

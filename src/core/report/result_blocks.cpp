@@ -13,7 +13,7 @@ namespace {
 
 using Row = std::vector<ResultCell>;
 
-std::string_view colour_of(Status status) {
+std::string_view status_colour(Status status) {
   constexpr std::array<std::string_view, 5> colours = {"\x1b[32m", "\x1b[31m", "\x1b[33m",
                                                        "\x1b[2m", "\x1b[2m"};
   return colours.at(std::size_t(status));
@@ -194,7 +194,7 @@ std::string ResultBlocks::print(const std::vector<std::string>& cells, Status st
   if (begin == std::string::npos) return text;
   const std::size_t end = text.find('\n', begin);
   text.insert(end, "\x1b[0m");
-  return text.insert(begin, colour_of(status));
+  return text.insert(begin, status_colour(status));
 }
 
 std::string ResultBlocks::add(const std::vector<Measurement>& rows) {

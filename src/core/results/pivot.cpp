@@ -42,7 +42,7 @@ std::string value_of(const Measurement& m, const std::string& column) {
 }
 
 /// The identity of a case besides its metric, without the key and findings.
-std::map<std::string, std::string> case_of(const Measurement& m, const std::string& key) {
+std::map<std::string, std::string> pivoted_case(const Measurement& m, const std::string& key) {
   std::map<std::string, std::string> result;
   for (const auto& [column, text, kind] : detail::cells_of(m)) {
     if (kind == ResultCell::Kind::tells && column != key && !text.empty()) result[column] = text;
@@ -88,7 +88,7 @@ std::vector<PivotCase> pivot_cases(const std::vector<Measurement>& measurements,
     if (value.empty() || m.quantity == Quantity::ratio) continue;
     if (std::ranges::find(values, value) == values.end()) values.push_back(value);
     const std::string metric = metric_names.of(m);
-    const auto names = case_of(m, key);
+    const auto names = pivoted_case(m, key);
     auto place = std::ranges::find_if(cases, [&](const PivotCase& one) {
       return one.metric == metric && one.names == names && !one.by_value.contains(value);
     });

@@ -24,7 +24,7 @@ constexpr std::array<std::size_t, kDTypeCount> sizes(Types<Ts...>) {
   ((result[std::size_t(dtype_of<Ts>)] = sizeof(Ts)), ...);
   return result;
 }
-constexpr auto kSizes = sizes(AllTypes{});
+constexpr auto kElementSizes = sizes(AllTypes{});
 
 template <class... Ts>
 bool contains(Types<Ts...>, DType dtype) {
@@ -33,7 +33,7 @@ bool contains(Types<Ts...>, DType dtype) {
 
 }  // namespace
 
-std::size_t size_of(DType dtype) { return kSizes.at(std::size_t(dtype)); }
+std::size_t size_of(DType dtype) { return kElementSizes.at(std::size_t(dtype)); }
 
 int bits_of(DType dtype) {
   switch (dtype) {

@@ -12,7 +12,7 @@ namespace d5::detail {
 namespace {
 
 /// The type of the first floating-point input, else float32's rates.
-DType computed_in(const FreshCase& fresh) {
+DType floor_type(const FreshCase& fresh) {
   for (const ValueDesc& input : fresh.read()) {
     if (input.is_tensor() && is_floating_point(input.tensor.dtype)) return input.tensor.dtype;
   }
@@ -26,7 +26,7 @@ void judge_floor(Measurement& record, const FreshCase& fresh, const MachinePeak&
   // F(6x6, 3x3) multiplies 5.06 times less (Lavin and Gray, "Fast Algorithms for Convolutional
   // Neural Networks", 2016). Strassen's saves an eighth a level.
   constexpr double kLeastWork = 0.19;
-  const double flop_rate = peak.flop_rate(computed_in(fresh));
+  const double flop_rate = peak.flop_rate(floor_type(fresh));
   if (flop_rate <= 0 || peak.byte_rate <= 0) {
     record.conditions["floor"] = finding("unknown: 'd5 env --peak' measures it");
     return;

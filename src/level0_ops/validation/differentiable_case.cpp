@@ -25,7 +25,7 @@ bool is_real_type(DType dtype) {
          dtype == DType::bfloat16;
 }
 
-void read(const Tensor& tensor, std::vector<double>& result) {
+void append_elements(const Tensor& tensor, std::vector<double>& result) {
   dispatch(FloatTypes{}, tensor.dtype(), "number", [&]<class T>() {
     for (const T& value : tensor.span<T>()) result.push_back(double(Arithmetic<T>(value)));
   });
@@ -51,7 +51,7 @@ DifferentiableCase::DifferentiableCase(const OperatorRegistry& registry,
     std::vector<double>& start = starts_.emplace_back();
     moves_.push_back(runner_.grad_input(i).defined());
     if (!moves_[i]) continue;
-    read(inputs[i].tensor(), start);
+    append_elements(inputs[i].tensor(), start);
     const DType dtype = inputs[i].tensor().dtype();
     if (size_of(dtype) >= size_of(widest_)) widest_ = dtype;
   }
@@ -84,7 +84,7 @@ std::vector<double> DifferentiableCase::put(std::size_t i, std::span<const doubl
   Tensor& x = runner_.input(i).tensor();
   write(x, values);
   std::vector<double> result;
-  read(x, result);
+  append_elements(x, result);
   return result;
 }
 
@@ -98,7 +98,8 @@ std::vector<double> DifferentiableCase::values() {
   forward();
   std::vector<double> result;
   for (std::size_t i = 0; i < directions_.size(); ++i) {
-    if (directions_[i].defined()) read(std::as_const(runner_.output(i)).tensor(), result);
+    if (directions_[i].defined())
+      append_elements(std::as_const(runner_.output(i)).tensor(), result);
   }
   return result;
 }
@@ -114,7 +115,7 @@ std::vector<double> DifferentiableCase::gradient(std::size_t i, std::span<const 
   interrupt_.check(line_);
   runner_.backward(directions_);
   std::vector<double> result;
-  read(runner_.grad_input(i), result);
+  append_elements(runner_.grad_input(i), result);
   return result;
 }
 

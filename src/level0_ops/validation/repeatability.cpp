@@ -86,7 +86,7 @@ class TensorRuns {
 /// Outputs or gradients by index.
 using Runs = std::map<std::size_t, TensorRuns>;
 
-void add(Runs& runs, std::size_t place, const Tensor& tensor) {
+void add_run(Runs& runs, std::size_t place, const Tensor& tensor) {
   const Tensor now = tensor.on_host();
   if (const auto found = runs.find(place); found != runs.end()) return found->second.add(now);
   runs.emplace(place, now);
@@ -133,7 +133,7 @@ class RepeatedRuns {
       forward(runner);
       for (std::size_t i = 0; i < runner.output_count(); ++i) {
         if (!op_case_.node.has_output(i) || !runner.output(i).is_tensor()) continue;
-        add(outputs, i, runner.output(i).tensor());
+        add_run(outputs, i, runner.output(i).tensor());
       }
     }
     return outputs;
@@ -154,7 +154,7 @@ class RepeatedRuns {
       runner.backward(detail::output_gradients(runner, op_case_));
       runner.synchronise();
       for (std::size_t i = 0; i < op_case_.inputs.size(); ++i) {
-        if (runner.grad_input(i).defined()) add(gradients, i, runner.grad_input(i));
+        if (runner.grad_input(i).defined()) add_run(gradients, i, runner.grad_input(i));
       }
     }
     return gradients;

@@ -131,7 +131,7 @@ Conditions in_force(const EntryChoice& scheme) {
 }
 
 /// Adds the distribution's conditions to a rank's record.
-void describe(Measurement& result, const DistributedOptions& options, int ranks) {
+void describe_ranks(Measurement& result, const DistributedOptions& options, int ranks) {
   result.level = "distributed";
   result.command = detail::launcher_line(ranks) + result.command;
   result.conditions["ranks"] = identity(ranks);
@@ -292,7 +292,7 @@ std::vector<Measurement> train_together(const Recipe& recipe, SessionOptions ses
   expect_trained(training, mine);
   const auto& scheme = dynamic_cast<const DistributedOptimizer&>(training.trainer().optimizer());
   for (auto& result : mine) {
-    describe(result, options, ranks->size());
+    describe_ranks(result, options, ranks->size());
     for (const auto& [name, open] : scheme.conditions()) result.conditions[name] = open;
   }
   auto results = gather_records(std::move(mine), *ranks, trained);

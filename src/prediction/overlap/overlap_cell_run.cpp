@@ -14,7 +14,7 @@ constexpr int kMostCalls = 256;  // concurrent calls
 constexpr int kAlone = 16;       // calls in a row, timed alone
 constexpr int kMostTries = 3;    // for a pair that was not covered
 
-double seconds_of(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+double in_seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 /// The mean time of the calls that ended during the kernel, from the last end before it. If none
 /// did: the kernel's time plus a call's share of the time after it.
@@ -25,10 +25,10 @@ double call_beside(std::int64_t kernel_begin, std::int64_t kernel_end,
   const auto behind = std::max<std::ptrdiff_t>(1, ends.end() - last);
   if (first == last) {
     const std::int64_t after = std::max<std::int64_t>(0, ends.back() - kernel_end);
-    return seconds_of(kernel_end - kernel_begin) + seconds_of(after) / double(behind);
+    return in_seconds(kernel_end - kernel_begin) + in_seconds(after) / double(behind);
   }
   const std::int64_t from = first == ends.begin() ? kernel_begin : *(first - 1);
-  return seconds_of(*(last - 1) - from) / double(last - first);
+  return in_seconds(*(last - 1) - from) / double(last - first);
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ double OverlapCellRun::time_kernel() {
   ranks_.barrier();
   const std::int64_t begin = Trace::now_ns();  // timed: the kernel only
   compute();
-  return slowest(seconds_of(Trace::now_ns() - begin));
+  return slowest(in_seconds(Trace::now_ns() - begin));
 }
 
 OverlapCellRun::Requests OverlapCellRun::start(int calls) {
@@ -86,7 +86,7 @@ double OverlapCellRun::time_calls() {
   const std::int64_t begin = Trace::now_ns();  // timed: from the first start to the last end
   auto requests = start(kAlone);
   for (auto& request : requests) request->wait();
-  const double all = seconds_of(Trace::now_ns() - begin);
+  const double all = in_seconds(Trace::now_ns() - begin);
   if (const auto used = requests.front()->used()) ignored_ = used->ignored;
   return slowest(all / kAlone);
 }
@@ -124,7 +124,7 @@ PairTimes OverlapCellRun::once() {
     ends.push_back(told != 0 ? told : Trace::now_ns());
   }
   std::ranges::sort(ends);
-  times.kernel_beside = slowest(seconds_of(kernel_end - kernel_begin));
+  times.kernel_beside = slowest(in_seconds(kernel_end - kernel_begin));
   times.calls_beside = slowest(call_beside(kernel_begin, kernel_end, ends));
   times.uncovered = slowest(ends.back() < kernel_end ? 1 : 0);
   return times;

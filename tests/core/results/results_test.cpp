@@ -24,7 +24,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-std::string with(const std::string& from, const std::string& to) {
+std::string replaced(const std::string& from, const std::string& to) {
   std::string text = to_json(some_results());
   const auto place = text.find(from);
   REQUIRE(place != std::string::npos);
@@ -100,30 +100,30 @@ TEST_CASE("bytes that are not UTF-8 do not stop the writing") {
 TEST_CASE("a damaged file is refused with place, given and expected") {
   check_refused("", "results 'a.json': invalid JSON at byte");
   check_refused("[]", "the file is a list, expected an object");
-  check_refused(with("\"d5 results\"", "\"x\""), "format is another, expected \"d5 results\"");
-  check_refused(with("\"schema\": 3", "\"schema\": 4"),
+  check_refused(replaced("\"d5 results\"", "\"x\""), "format is another, expected \"d5 results\"");
+  check_refused(replaced("\"schema\": 3", "\"schema\": 4"),
                 "schema is 4, expected 1 to 3; a newer d5 may read it");
-  check_refused(with("\"schema\": 3", "\"schema\": 0"), "schema is 0, expected 1 to 3");
-  check_refused(with("\"schema\": 3", "\"schema\": 1.5"), "schema is the number 1.5");
-  check_refused(with("\"statistic\": \"median\"", "\"statistic\": \"middle\""),
+  check_refused(replaced("\"schema\": 3", "\"schema\": 0"), "schema is 0, expected 1 to 3");
+  check_refused(replaced("\"schema\": 3", "\"schema\": 1.5"), "schema is the number 1.5");
+  check_refused(replaced("\"statistic\": \"median\"", "\"statistic\": \"middle\""),
                 "measurements[0].statistic is 'middle', expected median");
-  check_refused(with("\"quantity\": \"time\"", "\"quantity\": \"length\""),
+  check_refused(replaced("\"quantity\": \"time\"", "\"quantity\": \"length\""),
                 "measurements[0].quantity is the text 'length', expected one of time, energy");
-  check_refused(with("\"over_ranks\": \"maximum\"", "\"over_ranks\": 1"),
+  check_refused(replaced("\"over_ranks\": \"maximum\"", "\"over_ranks\": 1"),
                 "measurements[0].over_ranks is the number 1");
-  check_refused(with("\"name\": \"lenet.onnx\"", "\"nam\": \"lenet.onnx\""),
+  check_refused(replaced("\"name\": \"lenet.onnx\"", "\"nam\": \"lenet.onnx\""),
                 "measurements[3].artefacts[0].name is missing");
-  check_refused(with("\"unit\": \"s\"", "\"unit\": 5"),
+  check_refused(replaced("\"unit\": \"s\"", "\"unit\": 5"),
                 "measurements[0].unit is the number 5, expected a text");
-  check_refused(with("\"mistrusted\"", "\"doubtful\""),
+  check_refused(replaced("\"mistrusted\"", "\"doubtful\""),
                 "measurements[1].status is the text 'doubtful', expected one of passed, failed");
-  check_refused(with("[\n    1.2345e-07", "[\n    \"much\""),
+  check_refused(replaced("[\n    1.2345e-07", "[\n    \"much\""),
                 "measurements[2].samples[0] is the text 'much'");
-  check_refused(with("\"metric\"", "\"metrik\""), "measurements[0].metric is missing");
-  check_refused(with("\"cores\": 2", "\"cores\": -2"), "environment.cores is the number -2");
-  check_refused(with("\"reason\": \"a sample", "\"reason\": \"\", \"x\": \"a"),
+  check_refused(replaced("\"metric\"", "\"metrik\""), "measurements[0].metric is missing");
+  check_refused(replaced("\"cores\": 2", "\"cores\": -2"), "environment.cores is the number -2");
+  check_refused(replaced("\"reason\": \"a sample", "\"reason\": \"\", \"x\": \"a"),
                 "measurements[1].reason is empty, expected a reason for the status mistrusted");
-  check_refused(with("1.2345e-07", "1e999"), "too large");
+  check_refused(replaced("1.2345e-07", "1e999"), "too large");
   check_refused(std::string(100000, '['), "deeper than 100 levels");
   CHECK_THROWS_AS(read_results("/nowhere/a.json"), IoError);
 }
@@ -136,7 +136,7 @@ TEST_CASE("every truncation of a file is refused, none crashes") {
 }
 
 TEST_CASE("unknown fields are left alone, so that a later d5 may add some") {
-  CHECK(results_from_json(with("\"schema\": 3", "\"schema\": 3, \"new\": {}"), "a")
+  CHECK(results_from_json(replaced("\"schema\": 3", "\"schema\": 3, \"new\": {}"), "a")
             .measurements.size() == 6);
 }
 

@@ -51,7 +51,7 @@ std::vector<double> pair_of(const std::string& transform, double s, bool is_shar
   return transformed(transform, {is_share ? 1 - s : -s, s});
 }
 
-void near(const Floats& got, const std::vector<double>& expected) {
+void check_near(const Floats& got, const std::vector<double>& expected) {
   REQUIRE(got.size() == expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     // PROBIT is a formula that is right to 0.005.
@@ -93,7 +93,7 @@ TEST_CASE("a tree's two classes of one score are transformed, and the larger one
       const std::string line = tree("TreeEnsembleClassifier", {score},
                                     "classlabels_int64s=0x1 outputs=2 post_transform=" + transform);
       const auto expected = pair_of(transform, score, true);
-      near(result_of(line, 1), expected);
+      check_near(result_of(line, 1), expected);
       CHECK(result_of<std::int64_t>(line) == Labels{std::int64_t(top(expected))});
     }
   }
@@ -113,7 +113,7 @@ TEST_CASE("a score that may be negative is a distance") {
           "class_ids=0x0 class_weights=-1x{} classlabels_int64s=0x1 outputs=2 post_transform={}",
           kStump, score, transform);
       const auto expected = pair_of(transform, score, false);
-      near(result_of(line, 1), expected);
+      check_near(result_of(line, 1), expected);
       CHECK(result_of<std::int64_t>(line) == Labels{std::int64_t(top(expected))});
     }
   }
@@ -129,7 +129,7 @@ TEST_CASE("a tree's score for each class is transformed, and the label is the to
           tree("TreeEnsembleClassifier", scores,
                "outputs=2 classlabels_int64s=" + labels + " post_transform=" + transform);
       INFO(line);
-      near(result_of(line, 1), transformed(transform, scores));
+      check_near(result_of(line, 1), transformed(transform, scores));
       CHECK(result_of<std::int64_t>(line) == Labels{std::int64_t(top(scores))});
     }
   }
@@ -146,8 +146,8 @@ TEST_CASE(
   CHECK(result_of<std::int64_t>(line(0.3, "NONE")) == Labels{1});
   CHECK(result_of(line(0.3, "NONE"), 1) == Floats{0, 0.3f});
   CHECK(result_of<std::int64_t>(line(0.3, "LOGISTIC")) == Labels{1});
-  near(result_of(line(0.3, "LOGISTIC"), 1), {0.5, logistic(0.3)});
-  near(result_of(line(0.3, "SOFTMAX"), 1), {1 - logistic(0.3), logistic(0.3)});
+  check_near(result_of(line(0.3, "LOGISTIC"), 1), {0.5, logistic(0.3)});
+  check_near(result_of(line(0.3, "SOFTMAX"), 1), {1 - logistic(0.3), logistic(0.3)});
 }
 
 TEST_CASE("the top class is that of the transformed scores if zeros stay zeros") {
@@ -174,16 +174,16 @@ TEST_CASE("the transform applies to one target as to several") {
       const std::string forest =
           tree("TreeEnsembleRegressor", scores, "n_targets=" + targets + end);
       INFO(forest);
-      near(result_of(forest), expected);
+      check_near(result_of(forest), expected);
       std::string weights = fmt::format("{}", scores[0]);
       if (scores.size() == 2) weights += fmt::format("x{}", scores[1]);
-      near(result_of("ai.onnx.ml.LinearRegressor 1x1{1} coefficients=" + weights +
-                     " targets=" + targets + end),
-           expected);
+      check_near(result_of("ai.onnx.ml.LinearRegressor 1x1{1} coefficients=" + weights +
+                           " targets=" + targets + end),
+                 expected);
     }
-    near(result_of("ai.onnx.ml.SVMRegressor 1x1{1} coefficients=0.3 rho=0 post_transform=" +
-                   transform),
-         transformed(transform, {0.3}));
+    check_near(result_of("ai.onnx.ml.SVMRegressor 1x1{1} coefficients=0.3 rho=0 post_transform=" +
+                         transform),
+               transformed(transform, {0.3}));
   }
 }
 
@@ -216,12 +216,12 @@ TEST_CASE("linear and support vector classifiers transform the two scores of one
       const std::string end = "outputs=2 classlabels_ints=0x1 post_transform=" + transform;
       const auto expected = pair_of(transform, score, false);
       const std::string linear = "ai.onnx.ml.LinearClassifier " + x + "coefficients=1 " + end;
-      near(result_of(linear, 1), expected);
+      check_near(result_of(linear, 1), expected);
       CHECK(result_of<std::int64_t>(linear) == Labels{std::int64_t(top(expected))});
       const std::string svm =
           "ai.onnx.ml.SVMClassifier " + x +
           "support_vectors=1x-1 coefficients=0.5x-0.5 vectors_per_class=1x1 rho=0 " + end;
-      near(result_of(svm, 1), expected);
+      check_near(result_of(svm, 1), expected);
       CHECK(result_of<std::int64_t>(svm) == Labels{0});  // a vote: positive is the first class
     }
   }

@@ -46,7 +46,7 @@ OperatorCase shared_trees(const std::string& rest) {
   return result;
 }
 
-Floats run(const OperatorCase& op_case) {
+Floats run_ensemble(const OperatorCase& op_case) {
   OperatorRunner runner(framework("reference").part<OperatorRegistry>(), op_case.node,
                         op_case.inputs, Mode::inference, Guard::on);
   runner.forward();
@@ -123,9 +123,9 @@ TEST_CASE("half of the votes, as float32 tells it, is no majority") {
 }
 
 TEST_CASE("TreeEnsemble's trees may share nodes, and ask for members of a set") {
-  CHECK(run(shared_trees("aggregate_function=1")) == Floats{1, 2, 8, 0, 0, 4});
-  CHECK(run(shared_trees("aggregate_function=0")) == Floats{0.5, 1, 4, 0, 0, 2});
-  CHECK(run(shared_trees("aggregate_function=3")) == Floats{1, 2, 4, 0, 0, 2});
+  CHECK(run_ensemble(shared_trees("aggregate_function=1")) == Floats{1, 2, 8, 0, 0, 4});
+  CHECK(run_ensemble(shared_trees("aggregate_function=0")) == Floats{0.5, 1, 4, 0, 0, 2});
+  CHECK(run_ensemble(shared_trees("aggregate_function=3")) == Floats{1, 2, 4, 0, 0, 2});
 }
 
 TEST_CASE("trees with circles and loose ends are refused") {
@@ -142,10 +142,10 @@ TEST_CASE("trees with circles and loose ends are refused") {
   CHECK_THROWS_AS(run_case(with("1x7x0", "2x2x0")), ValueError);
   OperatorCase circle = shared_trees("");
   circle.node.attributes["nodes_trueleafs"] = std::vector<std::int64_t>{0, 1};
-  CHECK_THROWS_AS(run(circle), ValueError);
+  CHECK_THROWS_AS(run_ensemble(circle), ValueError);
   OperatorCase root = shared_trees("");
   root.node.attributes["tree_roots"] = std::vector<std::int64_t>{0, 2};
-  CHECK_THROWS_AS(run(root), ValueError);
+  CHECK_THROWS_AS(run_ensemble(root), ValueError);
 }
 
 TEST_CASE("forests refuse lists, features and targets that do not fit") {
@@ -162,6 +162,6 @@ TEST_CASE("forests refuse lists, features and targets that do not fit") {
   CHECK_THROWS_AS(run_case(regressor("1x1", kStump + "base_values=1x2")), ValueError);
   CHECK_THROWS_AS(run_case(classifier("class_ids=0x2 class_weights=1x1")), ValueError);
   CHECK_THROWS_AS(run_case(classifier("class_ids=0x1 class_weights=1")), ValueError);
-  CHECK_THROWS_AS(run(shared_trees("aggregate_function=4")), ValueError);
-  CHECK_THROWS_AS(run(shared_trees("post_transform=5")), ValueError);
+  CHECK_THROWS_AS(run_ensemble(shared_trees("aggregate_function=4")), ValueError);
+  CHECK_THROWS_AS(run_ensemble(shared_trees("post_transform=5")), ValueError);
 }

@@ -14,7 +14,7 @@ using namespace d5;
 namespace {
 
 /// Samples that are their own number, in two fields.
-std::shared_ptr<const Dataset> numbers(std::int64_t count) {
+std::shared_ptr<const Dataset> counted(std::int64_t count) {
   std::vector<std::int64_t> values(static_cast<std::size_t>(count));
   std::vector<float> pairs;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -47,7 +47,7 @@ TEST_CASE("every sampler that promises it gives every sample exactly once an epo
         Settings settings{{"batch_size", batch_size}};
         entry.offer(settings, "label", "number");
         entry.offer(settings, "copies", 1);
-        const auto sampler = entry.make(numbers(count), settings);
+        const auto sampler = entry.make(counted(count), settings);
         if (sampler->law().least == 0) continue;
         CHECK(sampler->law().draws == count);
         ++promised;
@@ -65,7 +65,7 @@ TEST_CASE("every sampler that promises it gives every sample exactly once an epo
 }
 
 TEST_CASE("a batch says its size, epoch and index, and its fields belong together") {
-  const auto sampler = samplers().at("ordered").make(numbers(5), {{"batch_size", 2}});
+  const auto sampler = samplers().at("ordered").make(counted(5), {{"batch_size", 2}});
   sampler->seek(3, 1);
   const Batch* batch = sampler->next();
   REQUIRE(batch);
@@ -78,7 +78,7 @@ TEST_CASE("a batch says its size, epoch and index, and its fields belong togethe
 }
 
 TEST_CASE("the last batch is shorter, or dropped where that was asked") {
-  const auto keep = samplers().at("ordered").make(numbers(5), {{"batch_size", 2}});
+  const auto keep = samplers().at("ordered").make(counted(5), {{"batch_size", 2}});
   CHECK(keep->batches() == 3);
   keep->seek(0, 2);
   const Batch* last = keep->next();
@@ -87,7 +87,7 @@ TEST_CASE("the last batch is shorter, or dropped where that was asked") {
   CHECK(last->values.at("number").tensor().shape() == Shape{1});
 
   const auto drop =
-      samplers().at("ordered").make(numbers(5), {{"batch_size", 2}, {"tail", "drop"}});
+      samplers().at("ordered").make(counted(5), {{"batch_size", 2}, {"tail", "drop"}});
   CHECK(drop->batches() == 2);
   drop->reset(0);
   CHECK(numbers_of_epoch(*drop) == std::vector<std::int64_t>{0, 1, 2, 3});
@@ -95,14 +95,14 @@ TEST_CASE("the last batch is shorter, or dropped where that was asked") {
 
 TEST_CASE("the largest batch that a number can say holds all samples") {
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  const auto sampler = samplers().at("ordered").make(numbers(3), {{"batch_size", most}});
+  const auto sampler = samplers().at("ordered").make(counted(3), {{"batch_size", most}});
   CHECK(numbers_of_epoch(*sampler) == std::vector<std::int64_t>{0, 1, 2});
 }
 
 TEST_CASE("a shuffled order depends on the seed and the epoch alone") {
   const auto order = [](std::uint64_t seed, std::int64_t epoch, std::int64_t batch_size) {
     const auto sampler =
-        samplers().at("shuffle").make(numbers(50), {{"batch_size", batch_size}, {"seed", seed}});
+        samplers().at("shuffle").make(counted(50), {{"batch_size", batch_size}, {"seed", seed}});
     sampler->reset(epoch);
     return numbers_of_epoch(*sampler);
   };
@@ -112,7 +112,7 @@ TEST_CASE("a shuffled order depends on the seed and the epoch alone") {
   CHECK(first != order(1, 1, 8));
   CHECK(first != order(2, 0, 8));
 
-  const auto sampler = samplers().at("shuffle").make(numbers(50), {{"batch_size", 8}, {"seed", 1}});
+  const auto sampler = samplers().at("shuffle").make(counted(50), {{"batch_size", 8}, {"seed", 1}});
   sampler->reset(4);
   (void)numbers_of_epoch(*sampler);
   sampler->reset(0);
@@ -120,11 +120,11 @@ TEST_CASE("a shuffled order depends on the seed and the epoch alone") {
 }
 
 TEST_CASE("seeking continues an epoch where it was left") {
-  const auto sampler = samplers().at("shuffle").make(numbers(20), {{"batch_size", 3}, {"seed", 9}});
+  const auto sampler = samplers().at("shuffle").make(counted(20), {{"batch_size", 3}, {"seed", 9}});
   sampler->reset(2);
   auto whole = numbers_of_epoch(*sampler);
   for (std::int64_t index = 0; index <= sampler->batches(); ++index) {
-    const auto fresh = samplers().at("shuffle").make(numbers(20), {{"batch_size", 3}, {"seed", 9}});
+    const auto fresh = samplers().at("shuffle").make(counted(20), {{"batch_size", 3}, {"seed", 9}});
     fresh->seek(2, index);
     const auto begin = whole.begin() + std::min<std::int64_t>(3 * index, 20);
     CHECK(numbers_of_epoch(*fresh) == std::vector<std::int64_t>(begin, whole.end()));
@@ -134,7 +134,7 @@ TEST_CASE("seeking continues an epoch where it was left") {
 }
 
 TEST_CASE("next gives the same memory for every full batch") {
-  const auto sampler = samplers().at("shuffle").make(numbers(12), {{"batch_size", 4}});
+  const auto sampler = samplers().at("shuffle").make(counted(12), {{"batch_size", 4}});
   const void* first = sampler->next()->values.at("pair").tensor().raw();
   CHECK(sampler->next()->values.at("pair").tensor().raw() == first);
   sampler->reset(1);
@@ -143,7 +143,7 @@ TEST_CASE("next gives the same memory for every full batch") {
 
 TEST_CASE("options out of range are refused") {
   const auto make = [](std::int64_t count, const Settings& settings) {
-    return samplers().at("ordered").make(numbers(count), settings);
+    return samplers().at("ordered").make(counted(count), settings);
   };
   CHECK_THROWS_AS(make(0, {}), ValueError);
   CHECK_THROWS_AS(make(5, {{"batch_size", 0}}), ValueError);
@@ -152,7 +152,7 @@ TEST_CASE("options out of range are refused") {
 }
 
 TEST_CASE("a dataset refuses indices and tensors that do not fit") {
-  const auto dataset = numbers(3);
+  const auto dataset = counted(3);
   std::vector<Tensor> batch{Tensor::empty(DType::int64, {1}),
                             Tensor::empty(DType::float32, {1, 2})};
   const auto read = [&](std::int64_t index) { dataset->read(std::span(&index, 1), {}, batch); };
@@ -174,11 +174,11 @@ TEST_CASE("ranks that take batches have every sample once, in the batches of one
         if (tail == "drop" && count < 3) continue;
         CAPTURE(count, ranks, tail);
         const Settings settings{{"batch_size", 3}, {"tail", tail}};
-        const auto alone = samplers().at("shuffle").make(numbers(count), settings);
+        const auto alone = samplers().at("shuffle").make(counted(count), settings);
         std::vector<std::shared_ptr<Sampler>> parts;
         std::int64_t batches = 0;
         for (int rank = 0; rank < ranks; ++rank) {
-          parts.push_back(samplers().at("shuffle").make(numbers(count), settings));
+          parts.push_back(samplers().at("shuffle").make(counted(count), settings));
           parts.back()->take_batches(rank, ranks);
           batches += parts.back()->batches();
         }
@@ -202,7 +202,7 @@ TEST_CASE("ranks that take batches have every sample once, in the batches of one
       }
     }
   }
-  const auto sampler = samplers().at("ordered").make(numbers(3), {{"batch_size", 3}});
+  const auto sampler = samplers().at("ordered").make(counted(3), {{"batch_size", 3}});
   CHECK_THROWS_AS(sampler->take_batches(2, 2), ValueError);
   CHECK_THROWS_AS(sampler->take_batches(0, 0), ValueError);
 }

@@ -14,7 +14,8 @@ using namespace d5;
 
 namespace {
 
-std::shared_ptr<ThreeStepOptimizer> points(const std::string& name, const Settings& settings = {}) {
+std::shared_ptr<ThreeStepOptimizer> points_optimizer(const std::string& name,
+                                                     const Settings& settings = {}) {
   auto optimizer = open_optimizer(name, make_executor(test::points_network()), "loss", settings);
   return std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
 }
@@ -77,7 +78,7 @@ Settings decayed(const std::string& modifiers) {
 TEST_CASE("a step in its parts makes the very bits of a step") {
   const auto compare = [](const std::string& name, const Settings& settings) {
     CAPTURE(name);
-    const auto whole = points(name, settings), parts = points(name, settings);
+    const auto whole = points_optimizer(name, settings), parts = points_optimizer(name, settings);
     const auto sampler = batches();
     while (const Batch* batch = sampler->next()) {
       whole->step(*batch);
@@ -100,8 +101,9 @@ TEST_CASE("a step in its parts makes the very bits of a step") {
 
 TEST_CASE("parameters are updated one by one by gradients that come from elsewhere") {
   for (const char* name : {"sgd", "adam", "lamb"}) {
-    const auto whole = points(name, decayed("ema")), given = points(name, decayed("ema"));
-    const auto server = points("sgd");
+    const auto whole = points_optimizer(name, decayed("ema")),
+               given = points_optimizer(name, decayed("ema"));
+    const auto server = points_optimizer("sgd");
     const auto sampler = batches();
     while (const Batch* batch = sampler->next()) {
       whole->step(*batch);
@@ -115,7 +117,7 @@ TEST_CASE("modifiers judge the gradients that a scheme has put in their place") 
   // Each gradient is three times the network's: of norm above 1 as well, so that clipping takes
   // both to one length, within roundings.
   const Settings clipped{{"modifiers.0.name", "clip_norm"}, {"modifiers.0.most", 1e-3}};
-  const auto whole = points("sgd", clipped), given = points("sgd", clipped);
+  const auto whole = points_optimizer("sgd", clipped), given = points_optimizer("sgd", clipped);
   const auto sampler = batches();
   const Batch& batch = *sampler->next();
   const auto before = test::parameters(*whole);
@@ -135,7 +137,7 @@ TEST_CASE("modifiers judge the gradients that a scheme has put in their place") 
 }
 
 TEST_CASE("a refused step is over before its updates, and counts once") {
-  const auto optimizer = points("adam", {{"modifiers", "loss_scale"}});
+  const auto optimizer = points_optimizer("adam", {{"modifiers", "loss_scale"}});
   const auto before = test::parameters(*optimizer);
   const auto sampler = batches();
   const Batch& batch = *sampler->next();
@@ -164,14 +166,14 @@ TEST_CASE("every optimizer's rule refuses updates before begin_update of their s
   };
   for (const std::string& name : optimizers().names()) {
     CAPTURE(name);
-    const auto optimizer = points(name);
+    const auto optimizer = points_optimizer(name);
     refuses(*optimizer);
     const auto sampler = batches();
     optimizer->step(*sampler->next());
     refuses(*optimizer);
     optimizer->step(*sampler->next());  // and goes on
   }
-  const auto sgd = points("sgd");
+  const auto sgd = points_optimizer("sgd");
   const std::size_t w2 = place_of(*sgd, "w2");
   CHECK_THROWS_WITH(sgd->update_rule(parameters_of(*sgd)[w2].gradient, parameters_of(*sgd)[w2], w2),
                     Catch::Contains("network 'points': parameter 'w2' is updated before "
@@ -180,7 +182,7 @@ TEST_CASE("every optimizer's rule refuses updates before begin_update of their s
 }
 
 TEST_CASE("the hooks that are called one by one are refused where begin_update was left out") {
-  const auto optimizer = points("adam");
+  const auto optimizer = points_optimizer("adam");
   const auto sampler = batches();
   const Batch& batch = *sampler->next();
   const auto hooks = [&](bool begins) {
@@ -195,13 +197,13 @@ TEST_CASE("the hooks that are called one by one are refused where begin_update w
   };
   hooks(true);
   CHECK_THROWS_AS(hooks(false), ValueError);  // what the step before made is no longer good
-  const auto whole = points("adam");
+  const auto whole = points_optimizer("adam");
   whole->step(batch);
   CHECK(test::parameters(*whole) == test::parameters(*optimizer));
 }
 
 TEST_CASE("parts of a step out of order are refused with their order") {
-  const auto optimizer = points("sgd");
+  const auto optimizer = points_optimizer("sgd");
   const auto sampler = batches();
   const Batch& batch = *sampler->next();
   const auto refused = [](auto&& call) {
@@ -231,7 +233,8 @@ TEST_CASE("parts of a step out of order are refused with their order") {
 }
 
 TEST_CASE("a gradient from elsewhere has to fit, and to be the one that was judged") {
-  const auto optimizer = points("sgd"), clipped = points("sgd", {{"modifiers", "clip_norm"}});
+  const auto optimizer = points_optimizer("sgd"),
+             clipped = points_optimizer("sgd", {{"modifiers", "clip_norm"}});
   const auto sampler = batches();
   const Batch& batch = *sampler->next();
   for (const auto& one : {optimizer, clipped}) {
@@ -249,7 +252,7 @@ TEST_CASE("a gradient from elsewhere has to fit, and to be the one that was judg
 
 TEST_CASE("an optimizer that updates all parameters together is not taken apart") {
   for (const char* name : {"lbfgs", "stochastic_lbfgs"}) {
-    const auto optimizer = points(name);
+    const auto optimizer = points_optimizer(name);
     const auto sampler = batches();
     const Batch& batch = *sampler->next();
     CHECK_THROWS_AS(optimizer->begin_step(batch), Unsupported);

@@ -32,14 +32,15 @@ RepeatedTraining scripted(const std::vector<double>& seconds) {
   }};
 }
 
-std::vector<Measurement> joined(const std::vector<double>& seconds, RepetitionOptions options) {
+std::vector<Measurement> joined_runs(const std::vector<double>& seconds,
+                                     RepetitionOptions options) {
   return join_runs(repeat_trainings({scripted(seconds)}, options).front());
 }
 
 }  // namespace
 
 TEST_CASE("runs become a sample each, with median, mean and olympic mean") {
-  const auto results = joined({3, 1, 2, 10, 4}, {.runs = 5});
+  const auto results = joined_runs({3, 1, 2, 10, 4}, {.runs = 5});
   REQUIRE(results.size() == 2);
   const Measurement& time = results[0];
   CHECK(time.samples == std::vector<double>{3, 1, 2, 10, 4});
@@ -89,7 +90,7 @@ TEST_CASE("records of several ranks are joined rank by rank") {
 }
 
 TEST_CASE("one run that does not converge is the slowest, a second one fails all") {
-  const Measurement once = joined({3, -1, 2, 4, 5}, {.runs = 5}).front();
+  const Measurement once = joined_runs({3, -1, 2, 4, 5}, {.runs = 5}).front();
   CHECK(once.status == Status::mistrusted);
   CHECK_THAT(once.reason, Catch::Contains("1 of 5") && Catch::Contains("seed 1"));
   CHECK(std::isinf(once.samples[1]));
@@ -97,16 +98,16 @@ TEST_CASE("one run that does not converge is the slowest, a second one fails all
   CHECK(once.conditions.at("converged") == "4");
   CHECK(once.conditions.at("mean") == finding(3.5, "s"));
   CHECK(once.conditions.at("olympic_mean") == finding(4.0, "s"));
-  const Measurement twice = joined({3, -1, 2, -1, 5}, {.runs = 5}).front();
+  const Measurement twice = joined_runs({3, -1, 2, -1, 5}, {.runs = 5}).front();
   CHECK(twice.status == Status::failed);
   CHECK(twice.samples.size() == 4);  // no more are made
-  CHECK(joined({-1}, {.runs = 1}).front().status == Status::failed);
-  CHECK(joined({-1, 1}, {.runs = 2}).front().status == Status::failed);
+  CHECK(joined_runs({-1}, {.runs = 1}).front().status == Status::failed);
+  CHECK(joined_runs({-1, 1}, {.runs = 2}).front().status == Status::failed);
 }
 
 TEST_CASE("auto makes five runs, and more until the mean is known") {
   const auto runs = [](const std::vector<double>& seconds, RepetitionOptions options = {}) {
-    return joined(seconds, options).front().samples.size();
+    return joined_runs(seconds, options).front().samples.size();
   };
   CHECK(runs({10, 10.1, 9.9, 10, 10}) == 5);
   // Student's t of 5 samples: 2.776 * 1.581 / sqrt(5) = 1.96 of 10; of 30: 2.045 * 1.44 / sqrt(30).
@@ -192,9 +193,9 @@ mutable:
 
 TEST_CASE("options out of range are refused") {
   CHECK_THROWS_AS(repeat_trainings({}, {}), ValueError);
-  CHECK_THROWS_AS(joined({1}, {.runs = -1}), ValueError);
-  CHECK_THROWS_AS(joined({1}, {.fewest = 1}), ValueError);
-  CHECK_THROWS_AS(joined({1}, {.fewest = 5, .most = 4}), ValueError);
+  CHECK_THROWS_AS(joined_runs({1}, {.runs = -1}), ValueError);
+  CHECK_THROWS_AS(joined_runs({1}, {.fewest = 1}), ValueError);
+  CHECK_THROWS_AS(joined_runs({1}, {.fewest = 5, .most = 4}), ValueError);
 }
 
 TEST_CASE("all runs of several trainings are made, whatever they reach") {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kNumbers = 47;
 
-std::shared_ptr<const Dataset> numbers() {
+std::shared_ptr<const Dataset> cut_numbers() {
   std::vector<float> values(kNumbers);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = float(i);
   return std::make_shared<TensorDataset>(
@@ -37,7 +37,7 @@ std::vector<std::vector<float>> epoch_of(Sampler& sampler, std::int64_t epoch) {
 std::shared_ptr<Sampler> share_of(const std::string& cut, int share, int shares,
                                   const Settings& of_cut = {}) {
   return sample_cuts().at(cut).make(of_cut)->sampler(
-      numbers(), samplers().at("shuffle"), {{"batch_size", 4}, {"seed", 3}}, share, shares);
+      cut_numbers(), samplers().at("shuffle"), {{"batch_size", 4}, {"seed", 3}}, share, shares);
 }
 
 /// The number of reads of each sample by all shares.

@@ -43,10 +43,10 @@ Network exact_network() {
   return network;
 }
 
-std::shared_ptr<DistributedOptimizer> distributed(const std::string& rule,
-                                                  const std::string& exchange,
-                                                  const std::string& modifier = "",
-                                                  Network (*network)() = small_network) {
+std::shared_ptr<DistributedOptimizer> sharded_optimizer(const std::string& rule,
+                                                        const std::string& exchange,
+                                                        const std::string& modifier = "",
+                                                        Network (*network)() = small_network) {
   auto local = std::dynamic_pointer_cast<ThreeStepOptimizer>(
       optimizers().at(rule).make(make_executor(network()), "loss"));
   REQUIRE(local);
@@ -77,7 +77,7 @@ Batch batch_of(int step) {
 }
 
 /// The largest difference of a parameter relative to the largest parameter.
-double difference(Network& a, Network& b) {
+double largest_difference(Network& a, Network& b) {
   double worst = 0, largest = 0;
   for (std::size_t i = 0; i < a.parameters().size(); ++i) {
     const auto x = a.parameters()[i].value.span<float>(), y = b.parameters()[i].value.span<float>();
@@ -108,7 +108,8 @@ TEST_CASE("sharded equals dense for every rule, and each rank remembers its shar
   for (const auto& [rule, entry] : optimizers().entries()) {
     if (rule == "users_own" || takes_all_for_one(rule)) continue;
     INFO(rule);
-    const auto sharded = distributed(rule, "sharded"), dense = distributed(rule, "dense");
+    const auto sharded = sharded_optimizer(rule, "sharded"),
+               dense = sharded_optimizer(rule, "dense");
     for (int step = 0; step < 3; ++step) {
       sharded->step(batch_of(step));
       dense->step(batch_of(step));
@@ -118,7 +119,7 @@ TEST_CASE("sharded equals dense for every rule, and each rank remembers its shar
     // Sums over two ranks have the same bits in any order. Over more ranks the order differs: by
     // some 2^-24 of a gradient, which rules that divide by its size (Adam) make as much of a step
     // where it is near to zero, and Rprop, Lion and sign methods a whole step of.
-    const double found = difference(network, dense->executor().network());
+    const double found = largest_difference(network, dense->executor().network());
     if (world()->size() <= 2) {
       CHECK(found == 0);
     } else {
@@ -139,8 +140,8 @@ TEST_CASE("sharded has dense's bits on any number of ranks if sums are exact") {
   for (const auto& [rule, entry] : optimizers().entries()) {
     if (rule == "users_own" || takes_all_for_one(rule)) continue;
     INFO(rule);
-    const auto sharded = distributed(rule, "sharded", "", exact_network);
-    const auto dense = distributed(rule, "dense", "", exact_network);
+    const auto sharded = sharded_optimizer(rule, "sharded", "", exact_network);
+    const auto dense = sharded_optimizer(rule, "dense", "", exact_network);
     Batch batch;
     Tensor x = Tensor::empty(DType::float32, {2, 4});
     for (std::int64_t i = 0; i < 8; ++i) x.data<float>()[i] = float((i + world()->rank()) % 3 - 1);
@@ -148,30 +149,30 @@ TEST_CASE("sharded has dense's bits on any number of ranks if sums are exact") {
     batch.size = 2;
     sharded->step(batch);
     dense->step(batch);
-    CHECK(difference(sharded->executor().network(), dense->executor().network()) == 0);
-    CHECK(difference(sharded->executor().network(), *std::make_unique<Network>(exact_network())) >
-          0);
+    CHECK(largest_difference(sharded->executor().network(), dense->executor().network()) == 0);
+    CHECK(largest_difference(sharded->executor().network(),
+                             *std::make_unique<Network>(exact_network())) > 0);
   }
 }
 
 TEST_CASE("reading all gradients gives all, with shards too") {
   for (const std::string modifier : {"clip_norm", "loss_scale"}) {
     INFO(modifier);
-    const auto sharded = distributed("momentum", "sharded", modifier);
-    const auto dense = distributed("momentum", "dense", modifier);
+    const auto sharded = sharded_optimizer("momentum", "sharded", modifier);
+    const auto dense = sharded_optimizer("momentum", "dense", modifier);
     for (int step = 0; step < 4; ++step) {
       sharded->step(batch_of(step));
       dense->step(batch_of(step));
     }
     CHECK(same_on_all_ranks(sharded->executor().network()));
     // Sums in another order, in float32, over 4 steps of rate 0.01.
-    CHECK(difference(sharded->executor().network(), dense->executor().network()) < 1e-6);
+    CHECK(largest_difference(sharded->executor().network(), dense->executor().network()) < 1e-6);
   }
 }
 
 TEST_CASE("a step with shards moves no more bytes than a ring all-reduce, and padding") {
   if (world()->size() == 1) return;
-  const auto sharded = distributed("momentum", "sharded");
+  const auto sharded = sharded_optimizer("momentum", "sharded");
   const Batch batch = batch_of(0);
   const Traffic before = world()->traffic();
   sharded->step(batch);
@@ -191,17 +192,18 @@ TEST_CASE("a step with shards moves no more bytes than a ring all-reduce, and pa
 }
 
 TEST_CASE("a checkpoint of shards resumes to the same bits") {
-  const auto whole = distributed("adam", "sharded"), first = distributed("adam", "sharded");
+  const auto whole = sharded_optimizer("adam", "sharded"),
+             first = sharded_optimizer("adam", "sharded");
   for (int step = 0; step < 4; ++step) whole->step(batch_of(step));
   for (int step = 0; step < 2; ++step) first->step(batch_of(step));
-  const auto second = distributed("adam", "sharded");
+  const auto second = sharded_optimizer("adam", "sharded");
   second->restore(first->state());
   for (std::size_t i = 0; i < first->executor().network().parameters().size(); ++i) {
     second->executor().network().parameters()[i].value.copy_from(
         first->executor().network().parameters()[i].value);
   }
   for (int step = 2; step < 4; ++step) second->step(batch_of(step));
-  CHECK(difference(second->executor().network(), whole->executor().network()) == 0);
+  CHECK(largest_difference(second->executor().network(), whole->executor().network()) == 0);
 }
 
 TEST_CASE("shards are whole tensors, cover all, and are balanced by bytes") {
@@ -239,6 +241,6 @@ TEST_CASE("shards are whole tensors, cover all, and are balanced by bytes") {
 
 TEST_CASE("an optimizer to which all parameters are one cannot have shards, and says so") {
   if (world()->size() == 1) return;
-  CHECK_THROWS_WITH(distributed("lbfgs", "sharded"),
+  CHECK_THROWS_WITH(sharded_optimizer("lbfgs", "sharded"),
                     Catch::Contains("lbfgs") && Catch::Contains("dense"));
 }

@@ -86,8 +86,8 @@ class WholeBatches final : public Sampler {
   Batch batch_;
 };
 
-const std::vector<double>& samples_of(const std::vector<Measurement>& results,
-                                      const std::string& metric) {
+const std::vector<double>& metric_samples(const std::vector<Measurement>& results,
+                                          const std::string& metric) {
   const auto place = std::ranges::find(results, metric, &Measurement::metric);
   REQUIRE(place != results.end());
   CHECK(place->status == Status::passed);
@@ -96,8 +96,9 @@ const std::vector<double>& samples_of(const std::vector<Measurement>& results,
 
 /// The session of a rank of `group`, which trains alone on all data and shares the tests: so that
 /// its parameters are those of one rank to the bit.
-std::vector<Measurement> trained(const Recipe& recipe, const std::shared_ptr<Communicator>& group,
-                                 const std::shared_ptr<TrainingEvent>& observer) {
+std::vector<Measurement> trained_by_recipe(const Recipe& recipe,
+                                           const std::shared_ptr<Communicator>& group,
+                                           const std::shared_ptr<TrainingEvent>& observer) {
   const OneThread one;
   SessionOptions options;
   options.observers = {observer};
@@ -120,19 +121,20 @@ void check_as_one_rank(const std::vector<Measurement>& together,
                        const std::vector<Measurement>& alone, double batches) {
   for (const char* metric : {"test_accuracy", "top_k_accuracy", "samples_to_accuracy"}) {
     CAPTURE(metric);
-    CHECK(samples_of(together, metric) == samples_of(alone, metric));
+    CHECK(metric_samples(together, metric) == metric_samples(alone, metric));
   }
-  CHECK(samples_of(alone, "test_accuracy").back() > 0.1);  // the comparison is not vacuous
+  CHECK(metric_samples(alone, "test_accuracy").back() > 0.1);  // the comparison is not vacuous
   // The same b numbers above 0, summed in two orders: each sum is off by b - 1 roundings of 2^-53
   // of it at most (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2), and one
   // more by the division. e^x makes of a relative error that of x, times x, and a rounding.
   const double epsilon = std::numeric_limits<double>::epsilon();
-  const auto &losses = samples_of(alone, "test_loss"), &words = samples_of(alone, "perplexity");
-  REQUIRE(samples_of(together, "test_loss").size() == losses.size());
+  const auto &losses = metric_samples(alone, "test_loss"),
+             &words = metric_samples(alone, "perplexity");
+  REQUIRE(metric_samples(together, "test_loss").size() == losses.size());
   for (std::size_t i = 0; i < losses.size(); ++i) {
     const double off = batches * epsilon;
-    CHECK(std::abs(samples_of(together, "test_loss")[i] - losses[i]) <= off * losses[i]);
-    CHECK(std::abs(samples_of(together, "perplexity")[i] - words[i]) <=
+    CHECK(std::abs(metric_samples(together, "test_loss")[i] - losses[i]) <= off * losses[i]);
+    CHECK(std::abs(metric_samples(together, "perplexity")[i] - words[i]) <=
           (off * losses[i] + 2 * epsilon) * words[i]);
   }
 }
@@ -143,7 +145,7 @@ TEST_CASE("any number of ranks says of carried digits what one rank says, though
   for (const std::int64_t batch_size : {7, 20, 60}) {  // 8, 3 and 1 batches
     CAPTURE(batch_size);
     const auto all = std::make_shared<Seen>();
-    const auto alone = trained(digits(batch_size), nullptr, all);
+    const auto alone = trained_by_recipe(digits(batch_size), nullptr, all);
     CHECK(all->runs == 2);
     CHECK(std::int64_t(all->samples.size()) == kSamples);
     const std::int64_t batches = (kSamples + batch_size - 1) / batch_size;
@@ -151,7 +153,7 @@ TEST_CASE("any number of ranks says of carried digits what one rank says, though
       const auto group = world()->split(world()->rank() < size ? 0 : -1);
       if (!group) continue;
       const auto mine = std::make_shared<Seen>();
-      const auto together = trained(digits(batch_size), group, mine);
+      const auto together = trained_by_recipe(digits(batch_size), group, mine);
       check_as_one_rank(together, alone, double(batches));
       std::int64_t expected = 0;
       for (std::int64_t b = group->rank(); b < batches; b += size) {
@@ -165,9 +167,9 @@ TEST_CASE("any number of ranks says of carried digits what one rank says, though
 
 TEST_CASE("an observer that needs whole tests gets them on every rank, and nothing else changes") {
   const auto all = std::make_shared<Seen>();
-  const auto alone = trained(digits(20), nullptr, all);
+  const auto alone = trained_by_recipe(digits(20), nullptr, all);
   const auto whole = std::make_shared<SeenWhole>();
-  check_as_one_rank(trained(digits(20), world(), whole), alone, 3);
+  check_as_one_rank(trained_by_recipe(digits(20), world(), whole), alone, 3);
   CHECK(whole->samples == kSamples);
 }
 
@@ -180,7 +182,7 @@ TEST_CASE("training by a scheme tests its part on each rank, and its records are
   const auto together = train(recipe, {.observers = {mine}}, world());
   const auto alone = TrainingSession(recipe).run();
   for (const char* metric : {"test_accuracy", "top_k_accuracy"}) {
-    CHECK(samples_of(together, metric) == samples_of(alone, metric));
+    CHECK(metric_samples(together, metric) == metric_samples(alone, metric));
   }
   CHECK(CommunicatorAgreement(world()).sum(double(mine->samples.size())) == double(kSamples));
   CHECK(std::int64_t(mine->samples.size()) <=

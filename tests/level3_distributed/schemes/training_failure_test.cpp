@@ -69,8 +69,8 @@ std::shared_ptr<Communicator> watched_ranks() {
 }
 
 /// The error of training on this rank, within a time limit.
-std::string error_of(SessionOptions session, const std::string& scheme,
-                     const std::shared_ptr<Communicator>& ranks) {
+std::string session_error(SessionOptions session, const std::string& scheme,
+                          const std::shared_ptr<Communicator>& ranks) {
   Recipe recipe = Recipe::parse(kLoneRecipe, "tiny.yaml");
   recipe.set("distributed.name=" + scheme);
   world()->barrier();
@@ -103,7 +103,7 @@ TEST_CASE("a metric or an event that throws on one rank ends training on all, wi
   const auto moment =
       GENERATE(FaultyHook::begin, FaultyHook::before_training, FaultyHook::after_test_batch);
   CAPTURE(int(moment));
-  expect_named(error_of(failing_at(moment), kRing, watched_ranks()), "of this rank alone");
+  expect_named(session_error(failing_at(moment), kRing, watched_ranks()), "of this rank alone");
 }
 
 TEST_CASE("a lone failure ends training of every kind, also where ranks talk in groups") {
@@ -113,38 +113,40 @@ TEST_CASE("a lone failure ends training of every kind, also where ranks talk in 
                "consistent_decentralized:all_reduce=hierarchical",
                "consistent_decentralized:exchange=sharded", "consistent_neighbors");
   CAPTURE(scheme);
-  expect_named(error_of(failing_at(FaultyHook::after_batch), scheme, watched_ranks()),
+  expect_named(session_error(failing_at(FaultyHook::after_batch), scheme, watched_ranks()),
                "of this rank alone");
 }
 
 TEST_CASE("a thread that moves calls on tells a failure too") {
   if (rank_count == 1) return;
   const auto ranks = std::make_shared<ProgressThread>(watched_ranks());
-  expect_named(error_of(failing_at(FaultyHook::after_batch), kRing, ranks), "of this rank alone");
+  expect_named(session_error(failing_at(FaultyHook::after_batch), kRing, ranks),
+               "of this rank alone");
 }
 
 TEST_CASE("a data set that one rank cannot open ends training on all") {
   if (rank_count == 1) return;
   SessionOptions session;
   if (this_rank == last_rank) session.data = "/nowhere";  // which the carried sample refuses
-  expect_named(error_of(std::move(session), kRing, watched_ranks()), "subset=sample");
+  expect_named(session_error(std::move(session), kRing, watched_ranks()), "subset=sample");
 }
 
 TEST_CASE("a checkpoint that one rank cannot write ends training on all") {
   if (rank_count == 1) return;
   SessionOptions session;
   if (this_rank == last_rank) session.checkpoint = "/dev/null/nowhere/run.ckpt";
-  expect_named(error_of(std::move(session), kRing, watched_ranks()), "/dev/null/nowhere/run.ckpt");
+  expect_named(session_error(std::move(session), kRing, watched_ranks()),
+               "/dev/null/nowhere/run.ckpt");
 }
 
 TEST_CASE("what one metric cannot tell at one rank is said in its record, and nobody waits") {
   if (rank_count == 1) return;
-  CHECK(error_of(failing_at(FaultyHook::summarise), kRing, watched_ranks()) == "nothing");
+  CHECK(session_error(failing_at(FaultyHook::summarise), kRing, watched_ranks()) == "nothing");
 }
 
 TEST_CASE("ranks that all failed alike train again on the same communicator") {
   if (rank_count == 1) return;
   const auto ranks = watched_ranks();
-  CHECK_THAT(error_of({.frameworks = {"nowhere"}}, kRing, ranks), Catch::Contains("nowhere"));
-  CHECK(error_of({}, kRing, ranks) == "nothing");
+  CHECK_THAT(session_error({.frameworks = {"nowhere"}}, kRing, ranks), Catch::Contains("nowhere"));
+  CHECK(session_error({}, kRing, ranks) == "nothing");
 }
