@@ -34,7 +34,8 @@ class LiveCurves(Event):
     """
 
     def __init__(self, *metrics: _d5.TrainingMetric | Metric, every: float = 1.0) -> None:
-        if isinstance(every, (str, bool)) or not isinstance(every, Real) or not every >= 0:
+        given: Any = every
+        if isinstance(given, (str, bool)) or not isinstance(given, Real) or not float(given) >= 0:
             raise TypeError(f"d5.LiveCurves: every is {shown(every)}, expected seconds, of 0 or more")
         self.metrics, self.every = metrics, every
         self.curves: dict[str, list[tuple[float, float]]] = {}  # value by step

@@ -2,6 +2,7 @@
 """d5.torch: d5's operators and networks in torch, torch's modules, loaders and optimizers in d5."""
 
 import pathlib
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -206,7 +207,7 @@ def test_a_schedule_of_d5s_changes_an_optimizer_of_torchs():
 def test_an_object_that_is_no_loader_is_refused():
     data = torch.utils.data.TensorDataset(torch.zeros(4, 2), torch.zeros(4))
 
-    class Endless(torch.utils.data.IterableDataset):
+    class Endless(cast(Any, torch.utils.data).IterableDataset):  # type: ignore[misc]
         def __iter__(self):
             return iter([(torch.zeros(2), 1)] * 5)
 

@@ -296,7 +296,7 @@ def small_executor():
 @pytest.mark.parametrize("schedule", ["constant", {"name": "step", "size": 1}, d5.schedule("constant")], ids=["name", "dict", "object"])
 @pytest.mark.parametrize("registered", [False, True])
 def test_a_schedule_of_an_option_that_a_rule_keeps_elsewhere_is_refused(schedule, registered):
-    rule = KeptElsewhere
+    rule: Any = KeptElsewhere
     if registered:
         d5.register("kept-elsewhere")(KeptElsewhere)
         rule = "kept-elsewhere"

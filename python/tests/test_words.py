@@ -224,7 +224,8 @@ def test_a_negative_number_is_named(text):
 
 
 def test_framework_and_frameworks_exclude_each_other():
-    for call in (d5.bench, d5.test_forward, d5.check_operator):
+    calls: list[Any] = [d5.bench, d5.test_forward, d5.check_operator]
+    for call in calls:
         with pytest.raises(d5.TypeError, match=f"^d5.{call.__name__}: framework and frameworks are one keyword; give one of them$"):
             call("Relu 4", framework="torch", frameworks="reference")
     with pytest.raises(d5.TypeError, match="are one keyword"):

@@ -5,7 +5,7 @@ green and blue pictures apart, whose answers can be found by hand."""
 import hashlib
 import struct
 import zlib
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -335,8 +335,7 @@ def test_a_fault_of_a_dict_is_told_with_its_place(content, text):
 @pytest.mark.parametrize("option", ["batches", "trace_levels", "frameworks"])
 def test_an_empty_list_with_which_nothing_would_be_measured_is_refused(option, colours):
     with pytest.raises(d5.ValueError, match=f"{option} is (empty|\\[\\])"):
-        empty: dict[str, Any] = {option: []}
-        d5.evaluate({"models": [str(colours())]}, **empty)
+        d5.evaluate({"models": [str(colours())]}, **cast(Any, {option: []}))
 
 
 def test_a_manifest_lists_one_or_more_of_what_runs():
@@ -345,18 +344,18 @@ def test_a_manifest_lists_one_or_more_of_what_runs():
         faults = [what for *_, what in d5.lint_manifest({**given, name: []})]
         assert any(f"'{name}' is empty" in what for what in faults), faults
         with pytest.raises(d5.ValueError, match=f"d5.evaluate: {name} is \\[\\], expected one or more"):
-            d5.evaluate("lenet", **{name: []})
+            d5.evaluate("lenet", **cast(Any, {name: []}))
     assert not any("scenarios" in what for *_, what in d5.lint_manifest(given))
 
 
 def test_options_of_an_evaluation_are_named():
     for name in ("out", "database"):
         with pytest.raises(d5.ValueError, match=f"d5.evaluate: {name} is '', expected a "):
-            d5.evaluate("lenet", **{name: ""})
+            d5.evaluate("lenet", **cast(Any, {name: ""}))
     for words in ({"resume": "yes"}, {"steps": "x"}):
         [(name, value)] = words.items()
         with pytest.raises(d5.TypeError, match=f"^d5.evaluate: {name} is '{value}', expected bool"):
-            d5.evaluate("lenet", frameworks="reference", **words)
+            d5.evaluate("lenet", frameworks="reference", **cast(Any, words))
 
 
 @pytest.mark.parametrize(
