@@ -49,12 +49,13 @@ class Sampler(_Sampler):
         for generator in {self.loader.generator, getattr(self.loader.sampler, "generator", None)} - {None}:
             generator.manual_seed(begin)
         self._batches = iter(self.loader)
-        self._loop = (int(epoch), True)  # the next `for` begins here
+        self._epoch = int(epoch)
+        self._loop = (self._epoch - 1, False)  # the next `for` is the next epoch
 
     def next(self) -> Any:
         if self._batches is None:
             self.reset(0)
-        self._loop = (self._loop[0], False)
+        self._loop = (self._epoch, False)
         batch = next(self._batches, None)
         if batch is None:
             return None

@@ -295,3 +295,13 @@ def test_each_for_over_a_loader_of_torch_is_an_epoch():
     sampler.reset(0)
     assert [batch["x"].numpy().tolist() for batch in sampler] == epochs[0]
     assert [batch["x"].numpy().tolist() for batch in sampler] == epochs[1]
+
+
+@pytest.mark.parametrize("length", [2, 4])
+def test_an_epoch_of_another_length_than_the_class_says_is_refused(length):
+    class Wrong(Counting):
+        def __len__(self):
+            return length
+
+    with pytest.raises(d5.ValueError, match=f"sampler Wrong: epoch 0 had 3 batches, but __len__\\(\\) says {length}"):
+        list(Wrong())

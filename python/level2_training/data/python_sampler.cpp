@@ -77,7 +77,10 @@ bool PythonSampler::has(const char* method) const {
 std::shared_ptr<OwnedBatch> PythonSampler::ask() {
   return call_python([&]() -> std::shared_ptr<OwnedBatch> {
     const py::object given = call("next");
-    if (given.is_none()) return nullptr;
+    if (given.is_none()) {
+      expect_length();
+      return nullptr;
+    }
     if (!py::isinstance<py::dict>(given)) {
       throw TypeError(
           fmt::format("sampler {}: next() gave a {}, expected a dict of arrays by field, or None",
@@ -97,6 +100,15 @@ std::shared_ptr<OwnedBatch> PythonSampler::ask() {
     throw ValueError(fmt::format("sampler {}: samples() tells {}, but the batch has {}",
                                  class_name(), whole->samples.size(), batch.size));
   });
+}
+
+void PythonSampler::expect_length() const {
+  const auto length = answered<std::int64_t>(
+      call("__len__"), "sampler " + class_name() + ": __len__()", "a whole number");
+  if (asked_ == length) return;
+  throw ValueError(fmt::format(
+      "sampler {}: epoch {} had {} batches, but __len__() says {}, by which training ends an epoch",
+      class_name(), epoch_, asked_, length));
 }
 
 void PythonSampler::cut(OwnedBatch& whole) const {

@@ -96,9 +96,11 @@ TEST_CASE("files may be packed, also in several members") {
 
 TEST_CASE("only the first samples are taken where a number is given") {
   const MnistFolder folder;
-  const auto pair = folder.open({{"train_samples", "2"}, {"test_samples", "9"}});
+  const auto pair = folder.open({{"train_samples", "2"}, {"test_samples", "1"}});
   CHECK(pair.train->size() == 2);
-  CHECK(pair.test->size() == 2);
+  CHECK(pair.test->size() == 1);
+  CHECK_THROWS_WITH(folder.open({{"test_samples", "9"}}),
+                    Catch::Contains("test_samples is 9, but it has 2 samples; 0 takes all"));
 }
 
 TEST_CASE("the sets that took MNIST's place have its files and a scale of their own") {
