@@ -94,6 +94,11 @@ std::function<void(const std::string&)> to_say(const Anything& say) {
   return [function](const std::string& line) { call_python([&] { function->object(line); }); };
 }
 
+void expect_checkpoint(const std::string& checkpoint, std::int64_t every) {
+  if (!checkpoint.empty() || every == TrainerOptions{}.checkpoint_every || every < 1) return;
+  throw ValueError("trainer: checkpoint_every is given without checkpoint, the file to write");
+}
+
 SessionOptions to_session_options(const Options& keywords) {
   Keywords given(keywords);
   SessionOptions session;
@@ -110,6 +115,7 @@ SessionOptions to_session_options(const Options& keywords) {
   session.data = given.take<Path>("data", "").string();
   session.checkpoint = given.take<Path>("checkpoint", "").string();
   session.checkpoint_every = given.take("checkpoint_every", session.checkpoint_every);
+  expect_checkpoint(session.checkpoint, session.checkpoint_every);
   session.checkpoints_kept = given.take("checkpoints_kept", session.checkpoints_kept);
   session.resume = given.take<Path>("resume", "").string();
   session.init.path = given.take<Path>("init", "").string();

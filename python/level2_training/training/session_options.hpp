@@ -21,6 +21,9 @@ using RecipeOrFile = std::variant<Recipe, Path>;
                                         const std::vector<std::string>& known,
                                         const char* way_out = "");
 
+/// Throws: ValueError for an interval of checkpoints without their file.
+void expect_checkpoint(const std::string& checkpoint, std::int64_t every);
+
 /// Reads keywords, as `kSessionHelp` describes them. Throws: UnknownOption, TypeError, and what the
 /// parts throw.
 [[nodiscard]] SessionOptions to_session_options(const Options& keywords);

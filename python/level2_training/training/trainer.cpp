@@ -12,6 +12,7 @@
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "level2_training/optimization/read_gradients.hpp"
 #include "level2_training/training/python_training_event.hpp"
+#include "level2_training/training/session_options.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
 
@@ -103,6 +104,7 @@ void bind_trainer(py::module_& m) {
                        std::int64_t epochs, std::int64_t most_batches, const Path& checkpoint,
                        std::int64_t checkpoints_kept, std::int64_t checkpoint_every,
                        std::int64_t test_every, std::string recipe) {
+             expect_checkpoint(checkpoint.string(), checkpoint_every);
              return std::make_unique<Trainer>(optimizer, train, test.value_or(nullptr),
                                               TrainerOptions{.epochs = epochs,
                                                              .most_batches = most_batches,

@@ -38,9 +38,6 @@ void expect_valid(const TrainerOptions& options) {
   expect("checkpoint_every", options.checkpoint_every, 1);
   expect("test_every", options.test_every, 1);
   expect("checkpoints_kept", options.checkpoints_kept, 1);
-  if (options.checkpoint.empty() && options.checkpoint_every != TrainerOptions{}.checkpoint_every) {
-    throw ValueError("trainer: checkpoint_every is given without checkpoint, the file to write");
-  }
 }
 
 }  // namespace

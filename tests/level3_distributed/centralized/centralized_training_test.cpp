@@ -38,7 +38,7 @@ mutable:
 }
 
 std::vector<Measurement> trained(const Recipe& recipe, SessionOptions session = {}) {
-  if (!session.checkpoint.empty()) session.checkpoint_every = 2;
+  session.checkpoint_every = 2;
   return train(recipe, std::move(session), world());
 }
 
