@@ -22,7 +22,11 @@ Measurements check(const std::function<std::vector<Measurement>(const Interrupt&
 
 /// The one case that a text is. Throws: FormatError; NotFound for an unknown operator; ValueError
 /// for one without its inputs, and a file of several.
-OperatorCase one_case(const std::string& text) {
+OperatorCase one_case(const std::string& text, const std::string& framework) {
+  try {
+    (void)d5::framework(framework);  // it may bring the operator
+  } catch (const Error&) {           // the result says so
+  }
   (void)read_case(text);  // refuses several cases in a line
   const auto cases = read_case_words({text});
   if (cases.size() == 1) return cases.front().draw();
@@ -52,7 +56,7 @@ void bind_operator_validation(py::module_& m) {
       [](const std::string& line, const std::string& framework, const std::string& reference,
          bool exact, const std::string& heatmaps, double isolate) {
         return check([&](const Interrupt& interrupt) {
-          return test_forward(one_case(line), framework,
+          return test_forward(one_case(line, framework), framework,
                               {.reference = reference,
                                .exact = exact,
                                .interrupt = interrupt,
@@ -70,7 +74,7 @@ void bind_operator_validation(py::module_& m) {
       [](const std::string& line, const std::string& framework, int runs,
          const std::string& heatmaps) {
         return check([&](const Interrupt& interrupt) {
-          return test_repeatability(one_case(line), framework,
+          return test_repeatability(one_case(line, framework), framework,
                                     {.runs = runs, .heatmaps = heatmaps, .interrupt = interrupt});
         });
       },
@@ -125,7 +129,7 @@ void bind_operator_validation(py::module_& m) {
       "test_gradient",
       [](const std::string& line, const std::string& framework, double isolate) {
         return check([&](const Interrupt& interrupt) {
-          return test_gradient(one_case(line), framework,
+          return test_gradient(one_case(line, framework), framework,
                                {.interrupt = interrupt,
                                 .isolation = {.most_seconds = isolate, .interrupt = interrupt}});
         });

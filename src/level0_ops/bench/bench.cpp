@@ -261,6 +261,12 @@ std::vector<Measurement> plan_bench(const OperatorCase& one, const BenchOptions&
 }
 
 std::vector<Measurement> bench(const std::string& line, const BenchOptions& options) {
+  for (const auto& name : options.frameworks) {
+    try {
+      (void)framework(name);  // it may bring the operator
+    } catch (const Error&) {  // its row says so
+    }
+  }
   (void)read_case(line, options.measuring.seed);  // refuses several cases in a line
   const auto cases = read_case_words({line}, options.measuring.seed);
   if (cases.size() != 1) {
