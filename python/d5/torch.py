@@ -288,6 +288,8 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
                 f"d5.torch.network: example is {shown(one)}, expected a tensor of torch; torch.from_numpy(array) is one"
             )
     how = {"dynamo": False, "training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False}
+    if not options.get("dynamo"):  # else the export writes equal parameters as one, which then train as one
+        how["keep_initializers_as_inputs"] = True
     if dynamic:
         taken = list(inspect.signature(module.forward).parameters)[: len(arguments)]
         names = options.setdefault("input_names", taken)

@@ -173,3 +173,14 @@ def test_a_name_that_torch_cannot_hold_is_refused():
     network.add_output("y")
     with pytest.raises(d5.ValueError, match="'forward' is no name for a tensor of a torch module"):
         d5torch.module(network)
+
+
+def test_equal_parameters_of_an_export_for_inference_stay_apart():
+    module = torch.nn.Sequential(torch.nn.LayerNorm(4), torch.nn.LayerNorm(4), torch.nn.Linear(4, 4), torch.nn.Linear(4, 4))
+    with torch.no_grad():
+        module[2].bias.zero_(), module[3].bias.zero_()
+    network = d5torch.network(module.eval(), torch.zeros(2, 4), dynamic=True)
+    assert {parameter.name for parameter in network.parameters} == {name for name, _ in module.named_parameters()}
+    assert network.input_names == ["input"]
+    x = np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32)
+    np.testing.assert_allclose(d5.executor(network).inference({"input": x})[network.output_names[0]], module(torch.from_numpy(x)).detach(), atol=1e-5)
