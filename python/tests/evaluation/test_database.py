@@ -82,3 +82,8 @@ def test_a_piece_that_a_run_has_not_is_refused(stored, method):
         getattr(database, method)(run, "nope")
     with pytest.raises(d5.NotFound, match="the database has no run 'zzz'"):
         getattr(database, method)("zzz", "nope")
+
+
+def test_an_empty_address_is_refused():
+    with pytest.raises(d5.ValueError, match="the database's address is empty; expected a file"):
+        d5.Database("").runs()

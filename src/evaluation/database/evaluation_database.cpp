@@ -51,6 +51,9 @@ std::unique_ptr<EvaluationDatabase> EvaluationDatabase::open(const std::string& 
 
 std::unique_ptr<EvaluationDatabase> EvaluationDatabase::open(const std::string& address,
                                                              const Options& options) {
+  if (address.empty()) {
+    throw ValueError("the database's address is empty; expected a file, or postgresql://HOST/NAME");
+  }
   auto connection = detail::open_database(
       address, {.missing = options.access == Access::write ? detail::SqlOptions::Missing::made
                                                            : detail::SqlOptions::Missing::refused,

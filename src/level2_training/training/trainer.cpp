@@ -60,7 +60,7 @@ void Trainer::hear_observers() {
 void Trainer::agree_to_stop() {
   const bool wish =
       std::ranges::any_of(listeners_, [](const auto* event) { return event->wants_stop(); });
-  stop_ = optimizer_.agreement().any(wish);
+  stop_ = optimizer_.agreement().any(stop_ || wish);
 }
 
 void Trainer::end_if_wished() {
@@ -90,6 +90,7 @@ void Trainer::run(const Interrupt& interrupt) {
   };
   running_ = true;
   const Running until_end{running_};
+  stop_ = false;
   restore_metrics();
   if (!watch_) watch_ = std::make_shared<detail::MachineWatch>();
   events_.collect(listeners_);

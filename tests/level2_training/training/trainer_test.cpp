@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
+#include <utility>
 
 #include "d5/core/errors/error.hpp"
 #include "d5/level1_network/graph/execution_event.hpp"
@@ -56,6 +57,27 @@ TEST_CASE("a run that ends within an epoch still has its test run") {
   CHECK(diary_of({.epochs = 2, .most_batches = 4}) == "([bababa<tt>][ba<tt>])");
   CHECK(diary_of({.epochs = 2, .most_batches = 3}) == "([bababa<tt>])");
   CHECK(diary_of({.epochs = 2}, 2) == "([baba<tt>])");
+}
+
+TEST_CASE("an answer after an epoch's last batch ends a run, though the next is another") {
+  struct Pulse final : TrainingEvent {
+    std::int64_t at = 0, batches = 0;
+    mutable bool is_wished = false;
+    void after_batch(Trainer&, const Batch&, const ValueMap&) override {
+      is_wished = ++batches == at;
+    }
+    bool wants_stop() const override { return std::exchange(is_wished, false); }
+  };
+  for (const std::int64_t at : {2, 3, 4}) {  // epochs have three batches
+    const auto optimizer = test::points_optimizer("sgd");
+    const auto train = test::points_sampler(5, 2);
+    Trainer trainer(*optimizer, *train, nullptr, {.epochs = 3});
+    const auto pulse = std::make_shared<Pulse>();
+    pulse->at = at;
+    trainer.events().add(pulse);
+    trainer.run();
+    CHECK(trainer.step() == at);
+  }
 }
 
 namespace {
