@@ -102,13 +102,16 @@ std::shared_ptr<OwnedBatch> PythonSampler::ask() {
   });
 }
 
+std::int64_t PythonSampler::length() const {
+  return answered<std::int64_t>(call("__len__"), "sampler " + class_name() + ": __len__()",
+                                "a whole number");
+}
+
 void PythonSampler::expect_length() const {
-  const auto length = answered<std::int64_t>(
-      call("__len__"), "sampler " + class_name() + ": __len__()", "a whole number");
-  if (asked_ == length) return;
+  if (asked_ == length()) return;
   throw ValueError(fmt::format(
       "sampler {}: epoch {} had {} batches, but __len__() says {}, by which training ends an epoch",
-      class_name(), epoch_, asked_, length));
+      class_name(), epoch_, asked_, length()));
 }
 
 void PythonSampler::cut(OwnedBatch& whole) const {
@@ -223,10 +226,7 @@ void PythonSampler::seek(std::int64_t epoch, std::int64_t index) {
 }
 
 std::int64_t PythonSampler::batches() const {
-  const auto all = call_python([&] {
-    return answered<std::int64_t>(call("__len__"), "sampler " + class_name() + ": __len__()",
-                                  "a whole number");
-  });
+  const auto all = call_python([&] { return length(); });
   const auto [rank, ranks] = of_batches_;
   return (all - rank + ranks - 1) / ranks;
 }

@@ -48,6 +48,8 @@ class PythonSampler final : public Sampler {
   void take(const char* method, int rank, int ranks, Share& share);
   /// The class's next batch; null at the end.
   [[nodiscard]] std::shared_ptr<OwnedBatch> ask();
+  /// Batches of an epoch, as the class says. Call with the GIL.
+  [[nodiscard]] std::int64_t length() const;
   /// Throws: ValueError, if an epoch that is over had another number of batches than `__len__`.
   void expect_length() const;
   /// This rank's next batch, cut.

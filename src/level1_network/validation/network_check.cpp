@@ -260,6 +260,7 @@ std::vector<Measurement> check_network(const std::string& model,
 std::vector<Measurement> plan_network_check(const std::string& model,
                                             const NetworkCheckOptions& options) {
   expect_checkable(model, options);
+  const OpenSizes sizes = with_named_batch(model, options.sizes);
   std::vector<Measurement> records;
   for (const auto& word : executor_words(options.frameworks)) {
     Measurement& record = records.emplace_back();
@@ -267,7 +268,7 @@ std::vector<Measurement> plan_network_check(const std::string& model,
     record.level = "network";
     record.framework = word;
     record.device = to_string(options.execution.device);
-    record.conditions["batch"] = identity(with_named_batch(model, options.sizes).batch);
+    record.conditions["batch"] = identity(sizes.batch);
     if (!options.transforms.empty())
       record.conditions["transform"] = identity(to_words(options.transforms));
     note_execution(record, options.execution);
