@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
+#include "core/report/fail_limit.hpp"
 #include "core/results/ratio_sentence.hpp"
 #include "core/tables/column_layout.hpp"
 #include "d5/core/entries/registry.hpp"
@@ -111,12 +111,7 @@ bool ComparedFiles::holds() const {
 
 ComparedFiles compare_files(const std::string& a, const std::string& b,
                             const FileComparisonOptions& options) {
-  if (!(options.fail_above >= 0) || std::isinf(options.fail_above)) {
-    throw ValueError(
-        fmt::format("compare: fail_above is {}, expected a ratio, as 1.05, or 0 for no "
-                    "limit",
-                    options.fail_above));
-  }
+  detail::expect_fail_limit(options.fail_above);
   Results in_a = read_results(a), in_b = read_results(b);
   choose_metrics(in_a, in_b, options.metrics);
   ResultMatch match = match_results(in_a, in_b);

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
+#include "core/report/fail_limit.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/measuring/command_line.hpp"
 #include "d5/level0_ops/bench/bench.hpp"
@@ -71,12 +70,7 @@ GatedRecords compare_subjects(const std::string& a, const std::string& b,
   if (options.frameworks.empty() || options.frameworks.size() > 2) {
     throw ValueError("compare: give one framework for both subjects, or one for each");
   }
-  if (!(options.fail_above >= 0) || std::isinf(options.fail_above)) {
-    throw ValueError(
-        fmt::format("compare: fail_above is {}, expected a ratio, as 1.05, or 0 for no "
-                    "limit",
-                    options.fail_above));
-  }
+  detail::expect_fail_limit(options.fail_above);
   if (options.retries < 0 || (options.retries > 0 && options.fail_above == 0)) {
     throw ValueError(
         fmt::format("compare: retries is {}, expected 0 or more, and with it "
