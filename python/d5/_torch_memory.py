@@ -30,14 +30,25 @@ def statistics_of(network: d5.Network) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+_STATE = ("a frozen parameter", "a buffer of the module that was exported", "constant in the network that was saved")
+
+
+def constants_of(network: d5.Network) -> list[str]:
+    """Names of the constants that were parameters or buffers of a module."""
+    statistics = set(statistics_of(network))
+    reasons = network.parameter_notes.constants
+    return [name for name, why in reasons.items() if why in _STATE and name not in statistics]
+
+
 class NetworkMemory:
-    """Parameters and statistics of a network, as torch's tensors over the network's memory."""
+    """Parameters, statistics and constants of a network, as torch's tensors over the network's memory."""
 
     def __init__(self, network: d5.Network) -> None:
         self.parameters = [one.name for one in network.parameters]
-        self.statistics = statistics_of(network)
-        self.names = [*self.parameters, *self.statistics]
-        values = [*(one.value for one in network.parameters), *map(network.fetch, self.statistics)]
+        self.constants = constants_of(network)
+        buffers = [*statistics_of(network), *self.constants]
+        self.names = [*self.parameters, *buffers]
+        values = [*(one.value for one in network.parameters), *map(network.fetch, buffers)]
         self.views: list[torch.Tensor] = [from_dlpack(one) for one in values]
         self._living: list[Callable[[], torch.Tensor | None]] = [lambda: None for _ in self.views]
 

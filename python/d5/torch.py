@@ -27,7 +27,7 @@ from torch.utils.dlpack import from_dlpack
 
 import d5
 from d5._nearest import knows_its_keywords
-from d5 import _torch_collate as _torch_collate
+from d5 import _d5, _torch_collate as _torch_collate
 from d5._parameters import shown
 from d5._torch_memory import NetworkMemory, statistics_of
 from d5._torch_optimizer import Optimizer as Optimizer
@@ -171,8 +171,8 @@ def custom_op(
 
 class Module(nn.Module):
     """A network as a torch module: its parameters are in d5's memory, and torch's optimizers train
-    them. They have the network's names, and the running statistics of batch normalization are
-    buffers, so that `state_dict` fits the module that the network was exported from.
+    them. They have the network's names. Running statistics of batch normalization and constants of
+    the module that the network was exported from are buffers, so that `state_dict` fits that module.
 
     Called with the network's inputs, in order or by name, it returns its output, or a tuple of
     outputs. `train()` and `eval()` set the behaviour of dropout and batch normalization. Parameters
@@ -193,6 +193,7 @@ class Module(nn.Module):
             _add(self, name, nn.Parameter(view) if name in self._memory.parameters else view.detach())
         self._memory.live(self._tensors())
         self.register_load_state_dict_pre_hook(_leave_out_counts)
+        self.register_load_state_dict_post_hook(_keep_constants)
 
     def forward(self, *inputs: torch.Tensor, **named: torch.Tensor) -> Any:
         """Runs the network. Raises TypeError unless each of its inputs is given exactly once."""
@@ -261,6 +262,13 @@ def _leave_out_counts(module: nn.Module, state: dict[str, Any], *_: Any) -> None
             del state[name]
 
 
+def _keep_constants(module: nn.Module, keys: Any) -> None:
+    """A constant that is missing in a state keeps its value: torch leaves out buffers that are not persistent."""
+    assert isinstance(module, Module)
+    for name in set(keys.missing_keys) & set(module._memory.constants):
+        keys.missing_keys.remove(name)
+
+
 @knows_its_keywords
 def module(network: d5.Network, framework: str | Sequence[str] = "reference") -> Module:
     """An `nn.Module` over the network's memory, which runs in d5's executor of `framework`."""
@@ -273,8 +281,10 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
     or a tuple; `options` are those of `torch.onnx.export`, such as `input_names`.
 
     The network has the module's layers, also those that an export for inference folds, and its
-    parameters by their names. With `dynamic` the first dimension of each input is open ("batch").
-    The module stays as it is.
+    parameters by their names. Buffers, and parameters that do not require gradients, are constants
+    (`parameter_notes`); `d5.unfreeze` makes them parameters. Dropout of a module in `eval()` is left
+    out: export it in `train()` to train it. With `dynamic` the first dimension of each input is open
+    ("batch"). The module stays as it is.
     """
     if not isinstance(module, nn.Module):
         raise TypeError(f"d5.torch.network: module is {shown(module)}, expected an nn.Module")
@@ -295,6 +305,7 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
         names = options.setdefault("input_names", taken)
         how["dynamic_axes"] = {name: {0: "batch"} for name in names}
     buffers = {name: one.detach().clone() for name, one in module.named_buffers()}
+    frozen = {*buffers, *(name for name, one in module.named_parameters() if not one.requires_grad)}
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, f"{type(module).__name__}.onnx")
         try:
@@ -310,6 +321,7 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
     for name in statistics_of(exported):
         if name in buffers:
             exported.feed(name, buffers[name])
+    _d5._freeze_parameters(exported, [one.name for one in exported.parameters if one.name in frozen])
     return exported
 
 

@@ -94,6 +94,17 @@ void write(Tensor& into, const Anything& value) {
   if (from.raw() != into.raw()) into.copy_from(from);
 }
 
+/// The notes on tensors that are in the network.
+ParameterNotes present_notes(const Network& network) {
+  ParameterNotes notes = network.parameter_notes();
+  const auto& values = network.graph().initializers;
+  std::erase_if(notes.lifted, [&](const auto& name) { return !network.is_parameter(name); });
+  std::erase_if(notes.constants, [&](const auto& note) {
+    return !values.contains(note.first) || network.is_parameter(note.first);
+  });
+  return notes;
+}
+
 void bind_transforms(py::module_& m) {
   py::class_<AppliedTransform>(m, "AppliedTransform", "The effect of a transform on a network.")
       .def_readonly("transform", &AppliedTransform::transform,
@@ -130,6 +141,25 @@ void bind_network(py::module_& m) {
           "Assignment overwrites its elements.")
       .def("__repr__", [](const Parameter& p) {
         return fmt::format("<d5.Parameter {} {}>", p.name, to_string(p.value.desc()));
+      });
+
+  py::class_<ParameterNotes>(m, "ParameterNotes",
+                             "What a network says about tensors in the place of parameters.")
+      .def_property_readonly(
+          "lifted",
+          [](const ParameterNotes& n) {
+            return std::vector<std::string>(n.lifted.begin(), n.lifted.end());
+          },
+          "Names of parameters that the file had as Constants.")
+      .def_property_readonly(
+          "constants",
+          [](const ParameterNotes& n) {
+            return std::map<std::string, std::string>(n.constants.begin(), n.constants.end());
+          },
+          "Names of constants in the place of parameters, each with the reason.")
+      .def("__repr__", [](const ParameterNotes& n) {
+        return fmt::format("<d5.ParameterNotes {} lifted, {} constant>", n.lifted.size(),
+                           n.constants.size());
       });
 
   bind_network_items(m);
@@ -261,6 +291,8 @@ void bind_network(py::module_& m) {
           "parameters", [](const Network& n) { return NetworkParameters{n}; },
           "A view of them, by index or name, in the order in which backpropagation finishes their "
           "gradients.")
+      .def_property_readonly("parameter_notes", &present_notes,
+                             "Why tensors are parameters, or are not, such as frozen ones.")
       .def(
           "fetch",
           [](Network& n, const std::string& name) {

@@ -184,3 +184,58 @@ def test_equal_parameters_of_an_export_for_inference_stay_apart():
     assert network.input_names == ["input"]
     x = np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32)
     np.testing.assert_allclose(d5.executor(network).inference({"input": x})[network.output_names[0]], module(torch.from_numpy(x)).detach(), atol=1e-5)
+
+
+class Scaled(torch.nn.Module):
+    """A frozen layer, a trained one, and a number in a buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.below, self.above = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+        self.register_buffer("scale", torch.tensor([0.5, 2.0]))
+        self.below.requires_grad_(False)
+
+    def forward(self, x: Any) -> Any:
+        return self.above(self.below(x).relu()) * self.scale
+
+
+@pytest.mark.parametrize("copied", [lambda net: net, copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
+def test_what_torch_does_not_train_is_not_trained(copied):
+    module, x = Scaled(), torch.randn(5, 3)
+    network = copied(d5torch.network(module, x))
+    assert {one.name for one in network.parameters} == {"above.weight", "above.bias"}
+    assert set(network.parameter_notes.constants) == {"below.weight", "below.bias", "scale"}
+    ours = d5torch.module(network)
+    optimizers = [torch.optim.SGD(one.parameters(), lr=0.1) for one in (ours, module)]
+    for one, optimizer in zip((ours, module), optimizers):
+        one(x).square().sum().backward()
+        optimizer.step()
+    assert set(ours.state_dict()) == set(module.state_dict())
+    for name, value in ours.state_dict().items():
+        torch.testing.assert_close(value, module.state_dict()[name], rtol=1e-4, atol=1e-6)
+    fresh = Scaled()
+    ours.load_state_dict(fresh.state_dict())
+    torch.testing.assert_close(ours(x), fresh(x), rtol=1e-4, atol=1e-6)
+    d5.unfreeze(network, ["below.weight"])
+    assert "below.weight" in {one.name for one in network.parameters}
+
+
+def test_a_module_that_is_frozen_as_a_whole_has_no_parameters():
+    module, x = Scaled().requires_grad_(False), torch.randn(5, 3)
+    network = d5torch.network(module, x)
+    assert len(network.parameters) == 0
+    ours = d5torch.module(network)
+    torch.testing.assert_close(ours(x), module(x), rtol=1e-4, atol=1e-6)
+    assert set(ours.state_dict()) == set(module.state_dict())
+
+
+def test_a_buffer_that_torch_does_not_save_may_be_missing_in_a_state():
+    module, x = Scaled(), torch.randn(5, 3)
+    module.register_buffer("scale", torch.tensor([0.5, 2.0]), persistent=False)
+    ours = d5torch.module(d5torch.network(module, x))
+    ours.load_state_dict(module.state_dict())
+    torch.testing.assert_close(ours(x), module(x), rtol=1e-4, atol=1e-6)
+    state = module.state_dict()
+    del state["above.bias"]
+    with pytest.raises(RuntimeError, match="above.bias"):
+        ours.load_state_dict(state)

@@ -74,7 +74,8 @@ TensorOrigins tensor_origins(const Model& model, const Remainder& remainder) {
     };
     if (const std::string* kind = text(kKind)) {
       if (*kind == "PARAMETER") origins[name] = TensorOrigin::parameter;
-      if (*kind == "BUFFER" || *kind == "CONSTANT_TENSOR") origins[name] = TensorOrigin::buffer;
+      if (*kind == "BUFFER") origins[name] = TensorOrigin::buffer;
+      if (*kind == "CONSTANT_TENSOR") origins[name] = TensorOrigin::number;
     } else if (const std::string* folded = text(kFoldedFrom)) {
       if (are_generated(*folded, computed)) origins[name] = TensorOrigin::number;
     } else if (is_generated(name)) {

@@ -11,8 +11,8 @@ namespace d5::onnx {
 /// Origin of an initializer in the exporting program.
 enum class TensorOrigin {
   parameter,
-  buffer,  ///< a module's buffer, or a tensor in its code
-  number   ///< computed from the program's constants only
+  buffer,  ///< a module's buffer
+  number   ///< a tensor in its code, or computed from the program's constants only
 };
 using TensorOrigins = std::map<std::string, TensorOrigin, std::less<>>;
 

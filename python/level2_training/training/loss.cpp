@@ -34,6 +34,7 @@ void bind_loss(py::module_& m) {
   m.def("freeze", &freeze, py::arg("network"), py::arg("patterns"),
         "Turns parameters that match a pattern such as \"features.*\" into constants; returns "
         "their names.");
+  m.def("_freeze_parameters", &freeze_parameters, py::arg("network"), py::arg("names"));
   m.def(
       "take_values",
       [](Network& network, const Path& path, bool skip_differing) {

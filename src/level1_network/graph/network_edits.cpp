@@ -168,6 +168,9 @@ void Network::splice(Splice change) {
       if (values == &change.parameters) {
         expect_trainable(name, value);
         next.trainable.insert(name);
+        next.notes.constants.erase(name);
+      } else if (is_parameter(name)) {
+        next.notes.constants[name] = "a frozen parameter";
       }
       next.model.graph.initializers.emplace(name, std::move(value));
     }

@@ -172,6 +172,7 @@ void Network::State::take_role(const onnx::Graph& graph, const std::string& name
     notes.constants.erase(name);
   } else {
     trainable.erase(name);
+    notes.constants.try_emplace(name, "constant in the network that was saved");
   }
 }
 

@@ -172,7 +172,7 @@ class RoleAssignment {
     if (origin != origins_.end()) {
       return origin->second == onnx::TensorOrigin::buffer
                  ? "a buffer of the module that was exported"
-                 : "a number of the program that was exported";
+                 : "a number of the code that was exported";
     }
     return stands_for_groups(graph_.initializers.at(name), readers.of(name)) ? kOfGroups : "";
   }

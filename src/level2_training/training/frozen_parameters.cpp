@@ -26,7 +26,7 @@ std::vector<std::string> freeze(Network& network, const std::vector<std::string>
     const bool is_constant = std::ranges::any_of(
         constants, [&](const auto& constant) { return matches(constant.first); });
     if (std::ranges::none_of(names, matches) && !is_constant) {
-      throw_unknown_name(fmt::format("freeze in network '{}': no parameter matches the pattern",
+      throw_unknown_name(fmt::format("freeze in network '{}': no parameter matches; pattern",
                                      printable(network.name())),
                          pattern, names);
     }
@@ -41,10 +41,14 @@ std::vector<std::string> freeze(Network& network, const std::vector<std::string>
         printable(network.name()), printable(fmt::format("{}", fmt::join(patterns, ", "))),
         names.size()));
   }
-  Splice change{.remove = frozen};
-  for (const std::string& name : frozen) change.constants[name] = network.fetch(name);
-  network.splice(std::move(change));
+  freeze_parameters(network, frozen);
   return frozen;
+}
+
+void freeze_parameters(Network& network, const std::vector<std::string>& names) {
+  Splice change{.remove = names};
+  for (const std::string& name : names) change.constants[name] = network.fetch(name);
+  network.splice(std::move(change));
 }
 
 void unfreeze(Network& network, const std::vector<std::string>& names) {

@@ -19,6 +19,9 @@ namespace d5 {
 /// no parameter would be left to train.
 std::vector<std::string> freeze(Network& network, const std::vector<std::string>& patterns);
 
+/// Turns these parameters into constants, be they all that the network has. Throws: NotFound.
+void freeze_parameters(Network& network, const std::vector<std::string>& names);
+
 /// Turns these constants into parameters again. Throws: NotFound, TypeError.
 void unfreeze(Network& network, const std::vector<std::string>& names);
 
