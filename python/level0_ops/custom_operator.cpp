@@ -2,9 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "answered.hpp"
 #include "bindings.hpp"
@@ -30,15 +34,53 @@ py::object call_with(const py::object& self, const char* method, const Context& 
   return self.attr(method)(py::cast(Lent<const Context>(context, call.lease())));
 }
 
-/// Calls forward and backward of a Python object.
+/// Outputs of a call, filled with a byte before it to see which of them it writes.
+class MarkedOutputs {
+ public:
+  explicit MarkedOutputs(const OpContext& context) {
+    for (std::size_t i = 0; i < context.output_count(); ++i) {
+      if (!context.wants_output(i) || !context.planned_outputs.contains(i)) continue;
+      Tensor output = context.output(i);
+      const bool has_bytes = output.dtype() != DType::string && output.bytes() > 0;
+      if (!has_bytes || output.device() != Device{} || is_input(context, output)) continue;
+      outputs_.emplace_back(i, std::move(output));
+    }
+  }
+
+  void fill(unsigned char byte) {
+    for (auto& [place, output] : outputs_) std::memset(output.raw(), byte, output.bytes());
+  }
+  /// The first output that has this byte alone.
+  [[nodiscard]] std::optional<std::size_t> first_filled(unsigned char byte) const {
+    for (const auto& [place, output] : outputs_) {
+      const auto* bytes = static_cast<const unsigned char*>(output.raw());
+      if (std::all_of(bytes, bytes + output.bytes(), [&](auto one) { return one == byte; })) {
+        return place;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static bool is_input(const OpContext& context, const Tensor& output) {
+    for (std::size_t i = 0; i < context.input_count(); ++i) {
+      if (!context.has_input(i) || !context.input_value(i).is_tensor()) continue;
+      if (context.input(i).raw() == output.raw()) return true;
+    }
+    return false;
+  }
+  std::vector<std::pair<std::size_t, Tensor>> outputs_;
+};
+
+/// Calls forward and backward of a Python object. The first call of forward is watched: a method
+/// that binds a name to its result (`y = 2 * x`) would leave what was in memory.
 class PythonKernel final : public Kernel {
  public:
   explicit PythonKernel(const py::object& self) : self_(self) {}
   void forward(OpContext& context) override {
     call_python([&] {
-      expect_in_place(call_with(self_.object, "forward", context),
-                      class_of_operator(self_.object) + ".forward()",
-                      "context.output(0).numpy()[...] = ...");
+      if (!std::exchange(is_watched_, true)) return watched_forward(context);
+      call_forward(context);
     });
   }
   void backward(GradContext& context) override {
@@ -50,7 +92,29 @@ class PythonKernel final : public Kernel {
   }
 
  private:
+  void call_forward(const OpContext& context) {
+    expect_in_place(call_with(self_.object, "forward", context), forward_name(), kInPlace);
+  }
+  /// Throws: TypeError for an output in which nothing was written.
+  void watched_forward(const OpContext& context) {
+    MarkedOutputs outputs(context);
+    std::optional<std::size_t> unwritten;
+    for (const unsigned char byte : {0xA5, 0x5A}) {  // a result may be one of the bytes
+      outputs.fill(byte);
+      call_forward(context);
+      unwritten = outputs.first_filled(byte);
+      if (!unwritten) return;
+    }
+    throw TypeError(fmt::format("{} wrote nothing to output {}; it writes in place: {}",
+                                forward_name(), *unwritten, kInPlace));
+  }
+  [[nodiscard]] std::string forward_name() const {
+    return class_of_operator(self_.object) + ".forward()";
+  }
+
+  static constexpr const char* kInPlace = "context.output(0).numpy()[...] = ...";
   PythonReference self_;
+  bool is_watched_ = false;  ///< forward ran before
 };
 
 /// An operator whose methods are those of a Python object: forward, and infer, backward and flop if

@@ -240,3 +240,31 @@ def test_an_operator_without_forward_is_refused():
 
     with pytest.raises(d5.TypeError, match=r"^d5.operator: Lacking: class Lacking lacks forward\(self, context\)"):
         d5.operator("Lacking", domain="tests")(Lacking)
+
+
+def test_an_operator_that_binds_its_output_to_a_new_array_is_refused():
+    """`y = 2 * x` changes nothing of d5's; a result that only looks unwritten is one."""
+
+    @d5.operator("Rebound", domain="python_test")
+    class Rebound(d5.Operator):
+        def forward(self, context):
+            y = context.output(0).numpy()
+            y = 2 * context.input(0).numpy()
+
+    executor = d5.executor(network_of("python_test.Rebound"))
+    with pytest.raises(d5.TypeError, match=r"Rebound.forward\(\) wrote nothing to output 0; it writes in place: context"):
+        executor.inference({"x": X})
+
+    @d5.operator("Marked", domain="python_test")
+    class Marked(d5.Operator):
+        def infer(self, context):
+            return [("uint8", [4])]
+
+        def forward(self, context):
+            context.output(0).numpy()[...] = 0xA5
+
+    network = d5.Network("marked")
+    network.add_input("x", "float32", [1])
+    network.add_node("Marked", ["x"], ["y"], domain="python_test")
+    network.add_output("y")
+    assert d5.executor(network).inference({"x": np.ones(1, np.float32)})["y"].numpy().tolist() == [0xA5] * 4
