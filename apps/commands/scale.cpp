@@ -15,6 +15,7 @@
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/core/report/plot.hpp"
 #include "d5/core/screen/screen.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "d5/level2_training/training/recipe.hpp"
 #include "d5/level3_distributed/launching/rank_launch.hpp"
 #include "d5/level3_distributed/launching/scaling_study.hpp"
@@ -69,6 +70,7 @@ int run_scale(const ScaleOptions& options) {
   if (options.resume && options.out.empty()) {
     throw ValueError("scale: --resume needs --out FILE, whose runs it continues");
   }
+  if (options.load.empty()) ExecutorWord(options.framework).expect_known();  // else: maybe in it
   app::check_output(options);
   const auto points = points_of(options.grid);
   const Recipe recipe = load_recipe(options.recipe);

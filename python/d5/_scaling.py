@@ -48,6 +48,8 @@ def scale(
     if threads < 1:
         raise ValueError(f"d5.scale: threads is {threads}, expected 1 or more")
     _d5._expect_options(**options)
+    named = options.get("framework", options.get("frameworks", ()))
+    _d5._expect_executors([named] if isinstance(named, str) else list(named))
     texts = texts_of(overrides)
     whole = _d5._overridden(recipe, "d5.scale", assignments("d5.scale", overrides), texts)
     options["metrics"] = [*options.get("metrics", ()), "throughput"]

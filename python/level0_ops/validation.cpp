@@ -23,6 +23,7 @@ Measurements check(const std::function<std::vector<Measurement>(const Interrupt&
 /// The one case that a text is. Throws: FormatError; NotFound for an unknown operator; ValueError
 /// for one without its inputs, and a file of several.
 OperatorCase one_case(const std::string& text, const std::string& framework) {
+  expect_known_framework(framework);
   try {
     (void)d5::framework(framework);  // it may bring the operator
   } catch (const Error&) {           // the result says so

@@ -108,6 +108,10 @@ void bind_framework_selection(py::module_& m) {
         py::call_guard<py::gil_scoped_release>(),
         "Deletes the stored choices of \"auto\" on this machine for networks of this structure, so "
         "that it measures again. Returns how many there were.");
+  m.def(
+      "_expect_executors",
+      [](const std::vector<std::string>& words) { (void)known_executor_words(words); },
+      py::arg("words"));
   m.def("executor_words", &executor_words, py::arg("words"),
         py::call_guard<py::gil_scoped_release>(),
         "Like framework_words; each framework is followed by its own executors, \"torch:torch\".");

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -152,6 +153,12 @@ std::unique_ptr<Framework> load(const std::string& path) {
   return framework;
 }
 
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  for (const auto& info : frameworks()) names.push_back(info.name);
+  return names;
+}
+
 }  // namespace
 
 void add_framework(std::string name, std::string version, std::function<void(Framework&)> fill) {
@@ -189,9 +196,7 @@ Framework& framework(std::string_view name) {
       if (const auto reason = absent.find(path); reason != absent.end()) {
         throw Unsupported(reason->second);
       }
-      std::vector<std::string> known;
-      for (const auto& info : frameworks()) known.push_back(info.name);
-      throw_unknown_name("framework", name, known);
+      throw_unknown_name("framework", name, known_names());
     }
     path = place->second;
   }
@@ -207,6 +212,13 @@ Framework& framework(std::string_view name) {
     state().failed[std::string(name)] = error.what();
     throw;
   }
+}
+
+void expect_known_framework(std::string_view name) {
+  const auto names = known_names();
+  const bool is_path = name.find('/') != std::string_view::npos;
+  if (is_path || std::ranges::find(names, name) != names.end()) return;
+  throw_unknown_name("framework", name, names);
 }
 
 std::vector<FrameworkInfo> frameworks() {

@@ -9,6 +9,8 @@
 #include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/load/scenario.hpp"
+#include "d5/evaluation/predictor/predictor.hpp"
+#include "d5/level1_network/graph/executor_word.hpp"
 #include "evaluation/run/isolated_pieces.hpp"
 #include "evaluation/run/model_pieces.hpp"
 #include "evaluation/run/system_choice.hpp"
@@ -40,6 +42,12 @@ std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
         fmt::format("trace levels library and system need a process of their own; give isolation a "
                     "time ({}), or use framework",
                     option_word("isolate", "S")));
+  }
+  for (const FixedFramework& framework : evaluation.frameworks) {
+    const bool is_loaded_later = framework.told && !framework.told->manifest.plugin.empty();
+    if (!is_loaded_later && !find_predictor(framework.word)) {
+      ExecutorWord(framework.word).expect_known();
+    }
   }
   const bool is_harmless = std::ranges::all_of(evaluation.frameworks, runs_nothing) &&
                            takes_no_time(evaluation.manifest);

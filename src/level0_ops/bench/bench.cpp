@@ -230,6 +230,9 @@ std::vector<Passes> passes_in(Passes passes) {
 }
 
 std::vector<std::string> operator_words(const std::vector<std::string>& words) {
+  for (const auto& word : words) {
+    if (word != "all") expect_known_framework(word);
+  }
   return framework_words(words, [](Framework& one) {
     const bool has_any = !one.part<OperatorRegistry>().list().empty();
     return has_any ? std::vector{one.name()} : std::vector<std::string>();

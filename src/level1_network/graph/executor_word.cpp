@@ -26,6 +26,12 @@ ExecutorWord::ExecutorWord(std::string text) : text_(std::move(text)) {
 ExecutorWord::ExecutorWord(const std::vector<std::string>& frameworks)
     : ExecutorWord(fmt::format("{}", fmt::join(frameworks, "+"))) {}
 
+void ExecutorWord::expect_known() const {
+  for (const auto& name : frameworks_) {
+    if (name != "auto") expect_known_framework(name);
+  }
+}
+
 EntryChoice ExecutorWord::own() const {
   return entry_of_words("executor", text_.substr(text_.find(':') + 1));
 }
@@ -47,6 +53,12 @@ std::vector<std::string> executor_words(const std::vector<std::string>& words) {
     }
     return own;
   });
+}
+
+std::vector<std::string> known_executor_words(const std::vector<std::string>& words) {
+  auto result = executor_words(words);
+  for (const ExecutorWord word : result) word.expect_known();
+  return result;
 }
 
 std::string version_of(const ExecutorWord& word) {

@@ -84,7 +84,7 @@ double predicted_bytes(GraphExecutor& executor, const ValueMap& inputs, std::str
 std::vector<Measurement> bench_side_by_side(
     const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
     const std::string& flags, const std::function<Subject(const std::string& framework)>& make) {
-  const auto frameworks = executor_words(options.frameworks);
+  const auto frameworks = known_executor_words(options.frameworks);
   const OpenSizes sizes = with_named_batch(model, options.sizes);
   std::vector<Subject> subjects;
   for (const auto& framework : frameworks) {
@@ -121,7 +121,7 @@ std::vector<Measurement> plan_in_each(
     const std::function<void(const std::string& framework)>& plan) {
   const OpenSizes sizes = with_named_batch(model, options.sizes);
   std::vector<Measurement> records;
-  for (const auto& framework : executor_words(options.frameworks)) {
+  for (const auto& framework : known_executor_words(options.frameworks)) {
     Measurement& record = records.emplace_back(network_record(model, framework, sizes, pass));
     record.device = to_string(options.device);
     note_conditions(record, options);

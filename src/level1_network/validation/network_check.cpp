@@ -251,7 +251,7 @@ std::vector<Measurement> check_network(const std::string& model,
   const auto checked = [&] {
     if (options.on_framework) options.on_framework();
   };
-  return check_each(executor_words(options.frameworks), record, checked,
+  return check_each(known_executor_words(options.frameworks), record, checked,
                     [&](const std::string& word, std::vector<Measurement>& results) {
                       check_in(model, word, options, results);
                     });
@@ -262,7 +262,7 @@ std::vector<Measurement> plan_network_check(const std::string& model,
   expect_checkable(model, options);
   const OpenSizes sizes = with_named_batch(model, options.sizes);
   std::vector<Measurement> records;
-  for (const auto& word : executor_words(options.frameworks)) {
+  for (const auto& word : known_executor_words(options.frameworks)) {
     Measurement& record = records.emplace_back();
     record.subject = model_name(model);
     record.level = "network";

@@ -69,6 +69,10 @@ struct FrameworkInfo {
 /// Thread safety: this and the functions below may be called by several threads at once.
 [[nodiscard]] Framework& framework(std::string_view name);
 
+/// Loads nothing, and lets paths pass. Throws: NotFound for a name that no framework has, with the
+/// nearest one.
+void expect_known_framework(std::string_view name);
+
 /// What is known without loading anything.
 [[nodiscard]] std::vector<FrameworkInfo> frameworks();
 

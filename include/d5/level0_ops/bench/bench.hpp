@@ -37,7 +37,7 @@ struct BenchOptions {
 };
 
 /// `words` with "all" expanded to every loadable framework that has operators. As
-/// `framework_words`.
+/// `framework_words`. Throws: as `expect_known_framework` for each word.
 [[nodiscard]] std::vector<std::string> operator_words(const std::vector<std::string>& words);
 
 /// The passes that are measured one after another.

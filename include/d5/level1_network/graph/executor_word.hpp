@@ -31,6 +31,8 @@ class ExecutorWord {
   [[nodiscard]] std::vector<std::string> frameworks() && { return std::move(frameworks_); }
   /// Whether it names a framework's own executor for whole networks.
   [[nodiscard]] bool is_own() const { return text_.find(':') != std::string::npos; }
+  /// Throws: as `expect_known_framework` for each of them.
+  void expect_known() const;
   /// Name and settings of the framework's own executor. Throws: ValueError for settings without
   /// "=".
   [[nodiscard]] EntryChoice own() const;
@@ -46,6 +48,8 @@ class ExecutorWord {
 /// Expands `words`: "all" becomes every framework that can be loaded, each followed by its own
 /// executors (torch, torch:torch); "auto" is not included. Compare `framework_words`.
 [[nodiscard]] std::vector<std::string> executor_words(const std::vector<std::string>& words);
+/// The same. Throws: as `ExecutorWord::expect_known`.
+[[nodiscard]] std::vector<std::string> known_executor_words(const std::vector<std::string>& words);
 
 /// Version of the first framework; empty for "auto", which chooses node by node. Throws: NotFound;
 /// Unsupported for a framework that is not available.
