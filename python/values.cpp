@@ -160,11 +160,7 @@ Settings::Value plain_setting(const std::string& key, const py::handle& value) {
   if (py::hasattr(value, "tolist")) return plain_setting(key, value.attr("tolist")());
   const bool is_number = py::hasattr(value, "__index__") || py::hasattr(value, "__float__");
   const bool is_text = py::isinstance<py::str>(value);
-  if (is_text || is_number) {
-    Settings::Value plain = std::string(py::str(value));
-    plain.is_text = is_text;
-    return plain;
-  }
+  if (is_text || is_number) return {std::string(py::str(value)), is_text};
   throw TypeError(fmt::format(
       "{} is {}, expected a text, a number, a flag, or a list or dict of them", key, shown(value)));
 }

@@ -108,9 +108,7 @@ Settings Settings::below(std::string_view name) const {
   for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
        ++it) {
     const auto place = places_.find(it->first);
-    Value value = it->second;
-    value.is_text = is_text(it->first);
-    result.set(it->first.substr(prefix.size()), std::move(value),
+    result.set(it->first.substr(prefix.size()), Value(it->second, is_text(it->first)),
                place == places_.end() ? "" : place->second);
   }
   return result;

@@ -37,7 +37,7 @@ class Settings {
  public:
   /// A number, a flag or a word, as text that reads back to the same.
   struct Value {
-    Value(std::string value) : text(std::move(value)) {}
+    Value(std::string value, bool is_text = false) : text(std::move(value)), is_text(is_text) {}
     Value(const char* value) : text(value) {}
     Value(double value);
     Value(std::same_as<bool> auto value) : text(value ? "true" : "false") {}

@@ -198,9 +198,7 @@ Settings Recipe::section(std::string_view section) const {
   for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
        ++it) {
     const bool is_given = it->second.line == 0;  // given by `set`, in no line of the file
-    Settings::Value value = it->second.text;
-    value.is_text = it->second.is_text;
-    below.set(it->first.substr(prefix.size()), std::move(value),
+    below.set(it->first.substr(prefix.size()), Settings::Value(it->second.text, it->second.is_text),
               is_given ? printable(it->first) : place_of(it->second.line));
   }
   for (const File& file : files()) {
