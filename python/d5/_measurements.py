@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Number
 from typing import Any, Callable, SupportsIndex, overload
 
@@ -101,6 +101,12 @@ class Measurements(list[Measurement]):
     table of their fields and conditions."""
 
     _all: Measurements | None = None  # the rows from which `where` chose these
+
+    def __init__(self, rows: Iterable[Measurement] = ()) -> None:
+        super().__init__(rows)
+        for one in self:
+            if not isinstance(one, Measurement):
+                raise TypeError(f"d5.Measurements: a row is {shown(one)}, expected a d5.Measurement")
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> Measurement: ...

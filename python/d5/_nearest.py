@@ -135,9 +135,16 @@ def _expect_arguments(made: type, name: str, method: Callable[..., Any], base: t
     if not inspect.isfunction(hook) or hasattr(hook, "__wrapped__"):  # a method in C++
         return
     taken = list(inspect.signature(hook).parameters.values())
+    own = inspect.signature(method)
+    names, places = [one.name for one in taken], list(own.parameters)
+    swapped = [one for one in names if one in places and places.index(one) != names.index(one)]
+    if len(swapped) > 1:
+        raise TypeError(
+            f"class {made.__name__}: {name} takes ({', '.join(places)}) in another order than d5.{base.__name__}, which "
+            f"calls {name}({', '.join(names[1:])})"
+        )
     if any(one.kind is one.VAR_POSITIONAL for one in taken):  # each class takes its own
         return
-    own = inspect.signature(method)
     try:
         own.bind(*taken)
     except builtins.TypeError:

@@ -12,6 +12,7 @@ from d5 import _d5
 from d5._measurements import Measurements
 from d5._nearest import knows_its_keywords
 from d5._on_ranks import on_ranks
+from d5.errors import ValueError
 
 
 @knows_its_keywords
@@ -52,6 +53,8 @@ def overlap_map(
         "most_seconds": most_seconds,
         "say": say,
     }
+    if isinstance(kernels, Mapping) and not kernels:
+        raise ValueError("d5.overlap_map: kernels is {}, expected functions by name; leave it out for those of a published study")
     chosen = kernels if isinstance(kernels, Mapping) else [kernels] if isinstance(kernels, str) else list(kernels)
     return on_ranks("d5.overlap_map", _ranks_of(ranks), _map, chosen, threads, **how)
 

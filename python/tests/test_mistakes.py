@@ -36,6 +36,12 @@ def added(**attributes):
     return d5.executor(network).inference({"x": np.ones((1, 2), np.float32)})["y"].shape
 
 
+def rule_with_swapped_arguments():
+    class Swapped(d5.UpdateRule):
+        def update(self, value, gradient):  # type: ignore[override]
+            value -= gradient
+
+
 ANY: Any = object()
 MISTAKES = {
     "a list for a number": (lambda: d5.model("lenet", seed=[1]), r"d5.model: seed is \[1\], expected int"),
@@ -57,6 +63,19 @@ MISTAKES = {
     "say": (lambda: d5.train("mnist-lenet-quick", say="yes"), "say is 'yes', expected a function of a line"),
     "a text for a number": (lambda: d5.train("mnist-lenet-quick", checkpoint_every="5"), "checkpoint_every is '5', expected int"),
     "a value of the recipe": (lambda: d5.train("mnist-lenet-quick", epochs=3), r"'epochs' is unknown.*recipe.changed\(\"training.epochs=2\"\), or by overrides"),
+    "None for an input": (lambda: lenet().inference({"image": None, "label": np.zeros(1, int)}), r"input 'image' is float32 Nx1x28x28, but nothing \(None\) was fed"),
+    "a rule's arguments in another order": (rule_with_swapped_arguments, r"Swapped: update takes \(self, value, gradient\) in another order than d5.UpdateRule, which calls update\(gradient, value, slots\)"),
+    "a group without a name": (lambda: d5.optimizer("sgd", lenet(), groups=[{"parameters": "*.bias", "learning_rate": 0.1}]), "groups: entry 0 .* has no name, which is its pattern; it has learning_rate, parameters"),
+    "initials for an option": (lambda: d5.train("mnist-lenet-quick", overrides={"optimizer.lr": 0.1}), "'optimizer.lr' is unknown; did you mean optimizer.learning_rate"),
+    "framework twice": (lambda: d5.train("mnist-lenet-quick", framework="torch", frameworks=["torch"]), "framework and frameworks are one keyword"),
+    "numbers for rows": (lambda: d5.Measurements(cast(Any, [1, 2])), "d5.Measurements: a row is 1, expected a d5.Measurement"),
+    "a batch of nothing": (lambda: d5.bench_network("lenet", batch=0), "batch is 0, expected a number of samples, at least 1"),
+    "a size of nothing": (lambda: d5.check_network("lenet", dims={"N": -1}), "the size of dimension 'N' is -1, expected at least 1"),
+    "an infinite tolerance": (lambda: d5.check_network("lenet", rtol=np.inf), "rtol is inf, expected a finite number >= 0"),
+    "no kernels": (lambda: d5.overlap_map({}), "d5.overlap_map: kernels is {}, expected functions by name"),
+    "a misspelt framework": (lambda: d5.scale("mnist-lenet-quick", framework="referense"), "framework 'referense' is unknown; did you mean reference"),
+    "a misspelt framework of an operator": (lambda: d5.test_forward("Relu 3", "referense"), "framework 'referense' is unknown; did you mean reference"),
+    "a misspelt framework of a model": (lambda: d5.evaluate("efficientnet-lite0", frameworks="referense"), "framework 'referense' is unknown; did you mean reference"),
     "a number for work": (lambda: d5.run_work(cast(Any, {"mine": 3})), "the work 'mine' is 3, expected a function"),
     "a class of another kind": (lambda: d5.operator("Mine")(cast(Any, int)), "d5.operator: Mine is <class 'int'>, expected a class that derives from d5.Operator"),
     "a module's input": (lambda: module()(3), "the module's input 'image' is 3, expected a tensor of torch"),

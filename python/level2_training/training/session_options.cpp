@@ -25,9 +25,11 @@ using Words = std::vector<std::string>;
 class Keywords {
  public:
   explicit Keywords(const Options& all) : left_(all.attr("copy")()) {
-    if (left_.contains("framework") && !left_.contains("frameworks")) {  // one word
-      left_["frameworks"] = left_.attr("pop")("framework");
+    if (!left_.contains("framework")) return;
+    if (left_.contains("frameworks")) {
+      throw TypeError("framework and frameworks are one keyword; give one of them");
     }
+    left_["frameworks"] = left_.attr("pop")("framework");
   }
 
   template <class T>

@@ -212,10 +212,8 @@ Option& OptionList::add_numbers(std::string name, const char* type, std::vector<
   if (!settings_.has(option.name)) return option;
   values.clear();
   for (const std::string& text : between_commas(settings_.text(option.name, ""))) {
-    Settings::Value value = text;
-    value.is_text = settings_.is_text(option.name);
     Settings one(settings_.place_of(option.name));
-    one.set(option.name, std::move(value));
+    one.set(option.name, Settings::Value(text, settings_.is_text(option.name)));
     values.push_back(read(one, option.name));
     check_range(option, double(values.back()), range);
   }
@@ -277,10 +275,11 @@ Option& OptionList::add(std::string name, std::vector<EntryChoice>& values, std:
     known += choice.settings.values().size() + (below.has(place) ? 1 : 0);
     choice.name = choice.settings.take("name", choice.name);
     if (choice.name.empty()) {
-      throw ValueError(
-          fmt::format("{}: option {} has no {} in place {}; a list's places count "
-                      "from 0, and each is a name, or a map with a name",
-                      settings_.place_of(key), key, kind, i));
+      const auto keys = std::views::keys(choice.settings.values());
+      throw ValueError(fmt::format(
+          "{}: option {}: entry {} (they count from 0) has no name, which is its {}{}",
+          settings_.place_of(key), key, i, kind,
+          keys.empty() ? std::string() : fmt::format("; it has {}", fmt::join(keys, ", "))));
     }
     values.push_back(std::move(choice));
   }

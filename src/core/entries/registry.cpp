@@ -107,8 +107,13 @@ std::vector<std::string> nearest_names(std::string_view name,
     result = that([&](const std::string& candidate) { return is_beginning(name, candidate); });
   }
   if (result.empty()) {
-    result = that(
-        [&](const std::string& candidate) { return are_initials(name, last_part(candidate)); });
+    const auto beginning = [](std::string_view of) {
+      return of.substr(0, of.size() - last_part(of).size());
+    };
+    result = that([&](const std::string& candidate) {
+      return (beginning(name).empty() || beginning(name) == beginning(candidate)) &&
+             are_initials(last_part(name), last_part(candidate));
+    });
   }
   if (result.empty()) result = misspelt(name, candidates, whole);
   if (result.empty()) {

@@ -84,6 +84,11 @@ void check_fed(const Network& network, const ValueMap& fed) {
           fmt::format("input '{}' ({}) was not fed", printable(input.name), to_string(input.type)));
     }
     const Value& value = place->second;
+    if (input.type.kind == ValueKind::tensor && value.kind() == ValueKind::optional &&
+        !value.optional().value) {
+      throw TypeError(fmt::format("input '{}' is {}, but nothing (None) was fed",
+                                  printable(input.name), to_string(input.type)));
+    }
     const bool kind_fits = input.type.kind == ValueKind::none || input.type.kind == value.kind();
     if (!kind_fits || value.kind() == ValueKind::none) {
       throw TypeError(

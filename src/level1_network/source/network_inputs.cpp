@@ -31,7 +31,9 @@ void expect_fits(const NamedValue& given) {
       fmt::format("input '{}' is {}, but the value{} is {}", printable(given.input->name),
                   onnx::to_string(type), given.origin, to_string(given.value.desc()));
   const bool is_of_kind = type.kind == ValueKind::none || type.kind == given.value.kind();
-  if (!is_of_kind) throw TypeError(who + "; give one of its kind in ONNX's kind of file (.pb)");
+  if (!is_of_kind) {
+    throw TypeError(who + "; give an array, or a value of its kind in a file of ONNX's (.pb)");
+  }
   if (!given.value.is_tensor()) return;
   const TensorDesc& desc = given.value.tensor().desc();
   if (type.dtype != DType::undefined && desc.dtype != type.dtype) {

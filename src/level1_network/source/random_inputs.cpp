@@ -47,9 +47,22 @@ std::vector<std::string> axes_asked_for(const std::string& input, const OpenSize
   return names;
 }
 
+void expect_positive(const OpenSizes& sizes) {
+  if (sizes.batch < 1) {
+    throw ValueError(
+        fmt::format("batch is {}, expected a number of samples, at least 1", sizes.batch));
+  }
+  for (const auto& [name, size] : sizes.by_name) {
+    if (size >= 1) continue;
+    throw ValueError(fmt::format("the size of dimension '{}' is {}, expected at least 1",
+                                 printable(name), size));
+  }
+}
+
 }  // namespace
 
 void expect_taken(const Network& network, const OpenSizes& sizes) {
+  expect_positive(sizes);
   std::vector<std::string> known;
   for (const OpenDim& dim : open_dims(network)) known.push_back(dim.name);
   const auto any_rank = inputs_of_any_rank(network);
@@ -99,6 +112,7 @@ std::vector<OpenSizes> sizes_of_models(const std::vector<std::string>& models,
 }
 
 OpenSizes with_named_batch(const Network& network, const OpenSizes& sizes) {
+  expect_positive(sizes);
   const auto dims = open_dims(network);
   const auto is_named = [&](const OpenDim& dim) { return sizes.by_name.contains(dim.name); };
   if (dims.empty() || !std::ranges::all_of(dims, is_named)) return sizes;
@@ -113,6 +127,7 @@ OpenSizes with_named_batch(const Network& network, const OpenSizes& sizes) {
 }
 
 OpenSizes with_named_batch(const std::string& model, const OpenSizes& sizes) {
+  expect_positive(sizes);
   if (sizes.by_name.empty()) return sizes;
   std::optional<Network> network;
   try {

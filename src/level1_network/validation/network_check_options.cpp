@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level1_network/graph/executor_word.hpp"
@@ -30,6 +32,12 @@ void expect_reducible(const NetworkCheckOptions& options) {
                      option_word("framework"));
   }
   expect_own_folder(options.reduce);
+}
+
+void expect_tolerance(const char* name, double value) {
+  if (std::isfinite(value) && value >= 0) return;
+  throw ValueError(
+      fmt::format("{} is {}, expected a finite number >= 0", option_word(name), value));
 }
 
 }  // namespace
@@ -67,6 +75,10 @@ void expect_checkable(const std::string& model, const NetworkCheckOptions& optio
   if (options.backward && options.by_node) {
     throw ValueError(fmt::format("{} compares nodes forward only; leave out {}",
                                  option_word("by_node"), option_word("backward")));
+  }
+  if (options.tolerance) {
+    expect_tolerance("rtol", options.tolerance->relative);
+    expect_tolerance("atol", options.tolerance->absolute);
   }
   if (!options.reduce.empty()) expect_reducible(options);
   if (options.slower > 0 && options.reduce.empty()) {

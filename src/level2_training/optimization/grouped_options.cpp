@@ -22,7 +22,7 @@ std::vector<std::size_t> groups_of_parameters(Network& network,
     if (std::ranges::find(groups, i + 1) != groups.end()) continue;
     std::vector<std::string> names;
     for (const Parameter& parameter : network.parameters()) names.push_back(parameter.name);
-    throw_unknown_name("group of parameters: nothing is left that matches the pattern", patterns[i],
+    throw_unknown_name("group of parameters: no parameter left matches; pattern", patterns[i],
                        names);
   }
   return groups;
