@@ -119,7 +119,7 @@ void bind_find_peak(py::module_& m) {
       py::arg("seed") = 0,
       "Finds the highest rate at which answer(sample) meets an objective such as \"p99<=50ms\": "
       "doubles the rate until it misses, then bisects to the tolerance. `seconds` and `queries` "
-      "are minima of each run.");
+      "are minima of each run; with 0 it has what the scenario needs for a verdict.");
   tell_keywords(m, "find_peak", options_of<PeakOptions>());
   m.def(
       "evaluate_peak",
