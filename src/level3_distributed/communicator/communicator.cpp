@@ -165,6 +165,32 @@ void Communicator::describe(Span& span, const CommunicationCall& call) const {
   if (call.peer >= 0) span.argument("peer", outermost_rank(call.peer));
 }
 
+Communicator::OptionsInForce::OptionsInForce(const Communicator& ranks,
+                                             std::shared_ptr<const CallOptions> options)
+    : ranks_(ranks), options_(std::move(options)), before_(std::exchange(newest(), this)) {}
+
+Communicator::OptionsInForce::~OptionsInForce() {
+  OptionsInForce** place = &newest();  // strands of a simulation may end in any order
+  while (*place != this) place = &(*place)->before_;
+  *place = before_;
+}
+
+std::shared_ptr<const CallOptions> Communicator::OptionsInForce::of(const Communicator& ranks) {
+  for (const OptionsInForce* one = newest(); one; one = one->before_) {
+    if (&one->ranks_ == &ranks) return one->options_;
+  }
+  return nullptr;
+}
+
+Communicator::OptionsInForce*& Communicator::OptionsInForce::newest() {
+  thread_local OptionsInForce* newest = nullptr;
+  return newest;
+}
+
+std::shared_ptr<const CallOptions> Communicator::options() const {
+  return OptionsInForce::of(*this);
+}
+
 void Communicator::run(CommunicationCall call) {
   // The received bytes are known, and counted, at completion.
   if (call.received) return start(std::move(call))->wait();
@@ -180,7 +206,7 @@ void Communicator::run(CommunicationCall call) {
 }
 
 std::unique_ptr<Request> Communicator::start(CommunicationCall call) {
-  call.options = options_;
+  call.options = options();
   detail::check_call(call, rank(), size());
   count(call);
   Span span("communication", name_of(call.kind));
@@ -196,7 +222,7 @@ std::unique_ptr<Request> Communicator::start(CommunicationCall call) {
 
 std::unique_ptr<Request> Communicator::observe_schedule(
     const std::function<std::unique_ptr<Request>()>& start) {
-  const CommunicationCall call{.kind = CallKind::schedule, .options = options_};
+  const CommunicationCall call{.kind = CallKind::schedule, .options = options()};
   Observation told(*this, call);
   if (told.silent() && !call.options) [[likely]]
     return start();
@@ -207,7 +233,10 @@ std::unique_ptr<Request> Communicator::observe_schedule(
 }
 
 void Communicator::count(CommunicationCall& call) {
-  if (is_collective(call.kind)) call.number = collectives_++;
+  if (is_collective(call.kind)) {
+    const std::lock_guard lock(counting_);
+    call.number = collectives_++;
+  }
   note_traffic(name_of(call.kind), call.bytes_sent, call.bytes_received);
 }
 

@@ -12,6 +12,7 @@
 #include "d5/core/trace/trace.hpp"
 #include "d5/level3_distributed/collectives/collective.hpp"
 #include "d5/level3_distributed/collectives/collective_validation.hpp"
+#include "d5/level3_distributed/communicator/communication_event.hpp"
 #include "d5/level3_distributed/communicator/communication_schedule.hpp"
 #include "d5/level3_distributed/communicator/progress_thread.hpp"
 #include "tests/level3_distributed/node/this_rank.hpp"
@@ -107,6 +108,22 @@ TEST_CASE("a schedule comes to its end while its rank never looks at it") {
   CHECK(comes_true(ended));
   CHECK(request->done());
   CHECK(data.item<std::int64_t>() == std::int64_t{n} * n * n);
+}
+
+TEST_CASE("a rank's options are not those of calls that its progress thread starts") {
+  struct Labels final : CommunicationEvent {
+    std::vector<std::string> all;
+    void complete(const CommunicationInfo& call) override { all.emplace_back(call.label); }
+  };
+  const auto ranks = std::make_shared<ProgressThread>(world());
+  const auto labels = std::make_shared<Labels>();
+  ranks->events().add(labels);
+  std::atomic<bool> ended = false;
+  Tensor data = Tensor::scalar<std::int64_t>(1);
+  const auto request = run_schedule(*ranks, thrice(*ranks, data, ended));
+  CHECK(ranks->with({.label = "the rank's"}, [&] { return comes_true(ended); }));
+  request->wait();
+  CHECK(labels->all == std::vector<std::string>(4));  // three sums and their schedule
 }
 
 TEST_CASE("without a progress thread it does not") {

@@ -154,8 +154,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   auto with(CallOptions options, const Start& start) {
     return with(std::make_shared<const CallOptions>(std::move(options)), start);
   }
-  /// Options of the call being started; null: none. For algorithms.
-  [[nodiscard]] const std::shared_ptr<const CallOptions>& options() const { return options_; }
+  /// Options of the call being started by this thread; null: none. For algorithms.
+  [[nodiscard]] std::shared_ptr<const CallOptions> options() const;
   /// Calls `start`; observers see the algorithm that it starts as one call.
   [[nodiscard]] std::unique_ptr<Request> observe_schedule(
       const std::function<std::unique_ptr<Request>()>& start);
@@ -217,17 +217,20 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
  private:
   class Observation;
   class ObservedRequest;
+  /// Options of the calls that one thread starts; another may progress schedules meanwhile.
   class OptionsInForce {
    public:
-    OptionsInForce(Communicator& ranks, std::shared_ptr<const CallOptions> options)
-        : ranks_(ranks), before_(std::exchange(ranks.options_, std::move(options))) {}
-    ~OptionsInForce() { ranks_.options_ = std::move(before_); }
+    OptionsInForce(const Communicator& ranks, std::shared_ptr<const CallOptions> options);
+    ~OptionsInForce();
     OptionsInForce(const OptionsInForce&) = delete;
     OptionsInForce& operator=(const OptionsInForce&) = delete;
+    [[nodiscard]] static std::shared_ptr<const CallOptions> of(const Communicator& ranks);
 
    private:
-    Communicator& ranks_;
-    std::shared_ptr<const CallOptions> before_;
+    static OptionsInForce*& newest();
+    const Communicator& ranks_;
+    std::shared_ptr<const CallOptions> options_;
+    OptionsInForce* before_;
   };
   friend std::unique_ptr<Request> run_schedule(Communicator& ranks, CommunicationSchedule schedule,
                                                const ScheduleFacts& facts);
@@ -247,9 +250,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   std::vector<int> outermost_ranks_;  // groups only
   std::shared_ptr<detail::SchedulesUnderWay> schedules_;
   int own_tags_ = 0;
-  std::shared_ptr<const CallOptions> options_;
-  std::int64_t collectives_ = 0;  // called so far
   std::mutex counting_;           // schedules may call on a thread of their own
+  std::int64_t collectives_ = 0;  // called so far
   Traffic traffic_;
   EventList events_;
 };
