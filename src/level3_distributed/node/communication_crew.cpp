@@ -27,7 +27,7 @@ struct CommunicationCrew::Task {
   std::int64_t begun_ns = 0, ended_ns = 0;
   std::atomic<bool> done = false;
 
-  /// Progresses the part; returns whether it is done.
+  /// Progresses the part; returns whether it is done or given up.
   bool advance() {
     const std::lock_guard lock(mutex);
     if (abandoned) return true;
@@ -71,9 +71,11 @@ class CommunicationCrew::Thread {
     bind(-1);
     for (;;) {
       take_given();
-      for (const auto& task : tasks_) bind(task->core), (void)task->advance();
       const auto options = tasks_.front()->options;
-      std::erase_if(tasks_, [](const auto& task) { return task->done || task->abandoned; });
+      std::erase_if(tasks_, [this](const auto& task) {
+        bind(task->core);
+        return task->advance();
+      });
       if (!tasks_.empty()) PollPause(options->resources).pause();
     }
   }

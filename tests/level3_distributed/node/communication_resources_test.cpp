@@ -101,6 +101,26 @@ TEST_CASE("a crew moves a sum on while nobody asks, and tells when it ended") {
   request->wait();
 }
 
+TEST_CASE("a crew goes on after an exception gave up one of its calls") {
+  if (n == 1) return;
+  const auto ranks = world(), group = ranks->split(0);
+  const auto algorithm = all_reduces().at("node_memory").make();
+  algorithm->prepare(*group);
+  algorithm->prepare(*ranks);
+  const CallOptions options{.resources = {.threads = 1, .poll_interval = 5ms}};
+  Tensor data = rough(1001);
+  const auto give_up = [&] {
+    const auto request = group->with(options, [&] { return algorithm->start(*group, data); });
+    std::this_thread::sleep_for(20ms);  // its thread polls it
+    throw ValueError("given up");
+  };
+  if (rank > 0) CHECK_THROWS_AS(give_up(), ValueError);  // rank 0 never comes
+  Tensor plain = rough(1001), later = rough(1001);
+  algorithm->start(*ranks, plain)->wait();
+  ranks->with(options, [&] { return algorithm->start(*ranks, later); })->wait();
+  CHECK(same_bits(later, plain));
+}
+
 TEST_CASE("observers hear a call's label, priority and what it ran with, of that call alone") {
   const auto ranks = world();
   const auto heard = std::make_shared<Heard>();
