@@ -52,6 +52,14 @@ int wait_for(int count, MPI_Request* requests, MPI_Status* statuses, const Call&
   return code;
 }
 
+/// Status of one of `done` requests with `indices`. MPI_UNDEFINED is negative.
+auto status_of_some(const int* done, const int* indices) {
+  return [=](int i, const MPI_Status* told) -> const MPI_Status* {
+    const int* end = indices + std::max(*done, 0);
+    const int* place = std::find(indices, end, i);
+    return place == end ? nullptr : told + (place - indices);
+  };
+}
 }  // namespace
 }  // namespace d5::mpi
 
@@ -93,17 +101,6 @@ int MPI_Testany(int count, MPI_Request* requests, int* index, int* done, MPI_Sta
       [&](MPI_Status* told) { return PMPI_Testany(count, requests, index, done, told); },
       [&](int i, const MPI_Status* told) { return *done && i == *index ? told : nullptr; });
 }
-
-namespace {
-/// Status of one of `done` requests with `indices`. MPI_UNDEFINED is negative.
-auto status_of_some(const int* done, const int* indices) {
-  return [=](int i, const MPI_Status* told) -> const MPI_Status* {
-    const int* end = indices + std::max(*done, 0);
-    const int* place = std::find(indices, end, i);
-    return place == end ? nullptr : told + (place - indices);
-  };
-}
-}  // namespace
 
 int MPI_Waitsome(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
   return wait_for(
