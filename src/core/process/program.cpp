@@ -94,10 +94,12 @@ void set_streams(const Program& program) {
 }
 
 /// Returns when the child has executed the program, or failed to. ThreadSanitizer forks instead:
-/// there a file that cannot be executed ends with status 127.
+/// there a file that cannot be executed ends with status 127, and the parent may come first.
 [[gnu::noinline]] pid_t start_child(StartOrders& orders) {
   const pid_t child = ::vfork();
   if (child == 0) become(orders);
+  const bool has_group = orders.program.group != Program::Group::session;
+  if (child > 0 && has_group) (void)::setpgid(child, child);  // so that `kill` finds it
   return child;
 }
 
