@@ -17,6 +17,7 @@
 #include "d5/level3_distributed/decorators/wire_model.hpp"
 #include "d5/level3_distributed/node/memory_window.hpp"
 #include "tests/level3_distributed/node/this_rank.hpp"
+#include "tests/sanitizers.hpp"
 
 using namespace d5;
 using testing::n, testing::rank;
@@ -265,7 +266,11 @@ TEST_CASE("the memory of library windows is used again when all have let go") {
   const std::size_t begin = resident_bytes();
   for (int i = 0; i < 4; ++i) (void)make();
   if (rank == 0) CHECK(part->data<std::uint8_t>()[0] == 7);
+#ifndef D5_UNDER_THREAD_SANITIZER  // its shadow of what is written is resident, too
   // The last one, and half as much for whatever else MPI takes.
   CHECK(resident_bytes() < begin + kBytes * 3 / 2);
+#else
+  (void)begin;
+#endif
   world()->barrier();
 }
