@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -37,7 +38,7 @@ class AskedServer {
     if (!body.empty()) request += "Content-Length: " + std::to_string(body.size()) + "\r\n";
     const std::string all = raw_answer(server.port(), request + "\r\n" + body);
     const std::size_t end = all.find("\r\n\r\n");
-    REQUIRE(end != all.npos);
+    if (end == all.npos) throw IoError("an answer has no head: " + all);
     return {std::stoi(all.substr(9, 3)), all.substr(0, end + 2), all.substr(end + 4)};
   }
   HttpAnswer get(const std::string& target) { return ask("GET", target); }

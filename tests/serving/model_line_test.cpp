@@ -5,7 +5,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
-#include <thread>
+#include <future>
 
 #include "d5/core/clocks/clock.hpp"
 #include "d5/core/errors/error.hpp"
@@ -34,8 +34,10 @@ TEST_CASE("words and tensors arrive as they were sent") {
                          {"none", Tensor::zeros(DType::int64, {0, 4})},
                          {"one", Tensor::scalar(1.5)},
                          {"text", Tensor::of<std::string>({2}, {"", "zero \0 inside"})}};
-  std::jthread sending([&] { CHECK(here.send({{"say", "it"}}, sent, in_a_minute())); });
+  auto sending = std::async(std::launch::async,
+                            [&] { return here.send({{"say", "it"}}, sent, in_a_minute()); });
   const auto message = there.receive(in_a_minute());
+  CHECK(sending.get());
   REQUIRE(message.has_value());
   CHECK(message->words == nlohmann::json{{"say", "it"}});
   REQUIRE(message->tensors.size() == sent.size());

@@ -6,14 +6,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "d5/core/errors/error.hpp"
 
 namespace d5::testing {
 
 /// A connection to a port of this machine that sends and reads any bytes, even those that no client
-/// would send.
+/// would send. Throws: IoError if it is refused, or waits too long; several threads may have
+/// clients, but only one may use Catch's assertions.
 class RawClient {
  public:
   explicit RawClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -21,7 +24,9 @@ class RawClient {
     address.sin_family = AF_INET;
     address.sin_port = htons(std::uint16_t(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    REQUIRE(::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    if (::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+      throw IoError("a client found no server");
+    }
   }
   ~RawClient() { ::close(socket_); }
   RawClient(const RawClient&) = delete;
@@ -42,7 +47,7 @@ class RawClient {
     constexpr int kMostMilliseconds = 20000;
     while (end.empty() || read_.find(end) == std::string::npos) {
       pollfd watched{socket_, POLLIN, 0};
-      REQUIRE(::poll(&watched, 1, kMostMilliseconds) == 1);
+      if (::poll(&watched, 1, kMostMilliseconds) != 1) throw IoError("a client got no answer");
       char room[4096];
       const auto count = ::recv(socket_, room, sizeof room, 0);
       if (count <= 0) break;
