@@ -17,6 +17,10 @@ def lenet():
     return d5.executor(d5.model("lenet", with_loss=True))
 
 
+def sgd():
+    return d5.optimizer("sgd", lenet())
+
+
 def of_torch():
     return pytest.importorskip("torch")
 
@@ -66,6 +70,10 @@ MISTAKES = {
     "None for an input": (lambda: lenet().inference({"image": None, "label": np.zeros(1, int)}), r"input 'image' is float32 Nx1x28x28, but nothing \(None\) was fed"),
     "a rule's arguments in another order": (rule_with_swapped_arguments, r"Swapped: update takes \(self, value, gradient\) in another order than d5.UpdateRule, which calls update\(gradient, value, slots\)"),
     "a group without a name": (lambda: d5.optimizer("sgd", lenet(), groups=[{"parameters": "*.bias", "learning_rate": 0.1}]), "groups: entry 0 .* has no name, which is its pattern; it has learning_rate, parameters"),
+    "groups that set nothing": (lambda: d5.optimizer("sgd", lenet(), groups=["fc3.*"]), "groups of parameters: 'fc3.\\*' has no option of its own"),
+    "no steps to compare": (lambda: d5.test_optimizer(sgd, sgd, d5.sampler("ordered", DATA, batch_size=2), steps=0), "test_optimizer: steps is 0, expected at least 1"),
+    "a schedule without its length": (lambda: d5.optimizer("sgd", lenet(), schedules={"learning_rate": "cosine"}), "schedule cosine: give its length"),
+    "a limit without a unit": (lambda: d5.find_peak(lambda sample: sample, "p99<=50"), 'objective .p99<=50.: expected a percentile and a bound, as "p99<=50ms"'),
     "initials for an option": (lambda: d5.train("mnist-lenet-quick", overrides={"optimizer.lr": 0.1}), "'optimizer.lr' is unknown; did you mean optimizer.learning_rate"),
     "framework twice": (lambda: d5.train("mnist-lenet-quick", framework="torch", frameworks=["torch"]), "framework and frameworks are one keyword"),
     "numbers for rows": (lambda: d5.Measurements(cast(Any, [1, 2])), "d5.Measurements: a row is 1, expected a d5.Measurement"),

@@ -444,3 +444,15 @@ def test_an_object_of_a_transform_is_judged_as_others_are():
     with pytest.raises(d5.Error, match="Wrong"):
         network.apply(Wrong())
     assert network.node("n0").op_type == "Identity"
+
+
+def test_a_transform_that_changes_values_alone_is_judged():
+    class Louder(d5.Transform):
+        def apply(self, network):
+            network.feed("fc3.bias", np.full(10, 100, np.float32))
+
+    network = d5.model("lenet", seed=1)
+    before = network.fetch("fc3.bias").numpy().copy()
+    with pytest.raises(d5.Error, match="Louder"):
+        network.apply(Louder())
+    assert np.array_equal(network.fetch("fc3.bias").numpy(), before)

@@ -415,3 +415,23 @@ def test_options_of_a_training_that_do_nothing_are_refused():
         d5.train("mnist-lenet-quick", init_skip_differing=True)
     with pytest.raises(d5.ValueError, match="checkpoint_every is given without checkpoint"):
         d5.train("mnist-lenet-quick", checkpoint_every=5)
+
+
+def test_random_numbers_of_a_training_do_not_depend_on_its_tests():
+    def trained(test_every, with_test):
+        network = d5.model("lenet", with_loss=True, seed=1)
+        network.add_constant("ratio", np.float32(0.5))
+        network.add_constant("training", np.array(True))
+        fc3 = next(node for node in network.nodes if "fc3.weight" in node.inputs)
+        network.add_node("Dropout", [fc3.inputs[0], "ratio", "training"], ["kept"])
+        network.replace_node(fc3.name, fc3.op_type, ["kept", *fc3.inputs[1:]], list(fc3.outputs), **fc3.attributes)
+        data = d5.tensor_dataset({"image": np.random.default_rng(0).normal(size=(8, 1, 28, 28)).astype(np.float32), "label": np.arange(8)})
+        batches = [d5.sampler("ordered", data, batch_size=4) for _ in range(2)]
+        executor = d5.executor(network)
+        executor.mode = "training"
+        tests = {"test_sampler": batches[1], "test_every": test_every} if with_test else {}
+        d5.Trainer(d5.optimizer("sgd", executor), batches[0], epochs=3, **tests).run()
+        return network.fetch("fc1.weight").numpy().copy()
+
+    alone = trained(1, False)
+    assert np.array_equal(trained(1, True), alone) and np.array_equal(trained(2, True), alone)

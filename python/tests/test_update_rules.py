@@ -314,6 +314,8 @@ def test_a_hyper_parameter_that_a_rule_keeps_elsewhere_is_refused_when_it_change
 
 
 def test_a_schedule_is_a_name_too():
-    assert d5.optimizer("adam", small_executor(), schedules={"learning_rate": "cosine"})
+    assert d5.optimizer("adam", small_executor(), schedules={"learning_rate": "linear"})
+    with pytest.raises(d5.ValueError, match="schedule cosine: give its length"):
+        d5.optimizer("adam", small_executor(), schedules={"learning_rate": "cosine"})
     with pytest.raises(d5.NotFound, match="schedule 'cosin' is unknown; did you mean cosine"):
         d5.optimizer("adam", small_executor(), schedules={"learning_rate": "cosin"})

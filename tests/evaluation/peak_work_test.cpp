@@ -30,7 +30,7 @@ TEST_CASE("an objective is a percentile and the time that it may have, or an att
   for (const std::string words :
        {"", "p99", "p99>=50ms", "p0<=1s", "p100<=1s", "mean<=1s", "p99<=0s", "p99<=1 kg", "<=1s",
         "p99<=1s,", ",", "ttf.p99<=1s", "ttft<=1s", "attainment<=99%", "attainment>=99ms",
-        "attainment.p99>=0.5"}) {
+        "attainment.p99>=0.5", "p99<=50", "p99<=50%"}) {
     INFO(words);
     CHECK_THROWS_AS(objectives_of_words(words), ValueError);
   }

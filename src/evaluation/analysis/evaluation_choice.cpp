@@ -135,8 +135,8 @@ Requirement requirement_of(const std::string& number, const std::string& words) 
       {{"", 1.0}, {"%", 0.01}, {"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}}};
   const auto known =
       std::ranges::find_if(kUnits, [&](const auto& one) { return unit == one.first; });
-  const bool of_time = unit.ends_with('s');
-  if (known == kUnits.end() || (of_time && unit_of_choice(number) != "s")) throw fail();
+  const bool is_time = unit_of_choice(number) == "s";
+  if (known == kUnits.end() || unit.ends_with('s') != is_time) throw fail();
   required.limit *= known->second;
   return required;
 }

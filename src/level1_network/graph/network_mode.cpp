@@ -18,9 +18,24 @@ constexpr std::size_t kTrainingMode = 2;         // input of Dropout
 /// The index of the BatchNormalization input from which its output `i` is computed.
 constexpr std::size_t statistic(std::size_t output) { return output % 2 == 1 ? kMean : kVariance; }
 
+bool is_normalization(const onnx::Node& node) {
+  return node.domain.empty() && node.op_type == "BatchNormalization";
+}
+
+/// Whether a BatchNormalization is written for training.
+bool trains(const onnx::Node& node) {
+  const auto* mode = node.attribute<std::int64_t>("training_mode");
+  return mode && *mode != 0;
+}
+
 class ModeSetter {
  public:
-  ModeSetter(const Network& network, bool training) : network_(network), training_(training) {}
+  ModeSetter(const Network& network, bool training)
+      : network_(network),
+        training_(training),
+        has_frozen_(std::ranges::any_of(network.graph().nodes, [](const auto& node) {
+          return is_normalization(node) && trains(node);
+        })) {}
 
   GraphInMode run() {
     result_ = {.graph = network_.graph(), .updates = network_.updates()};
@@ -46,7 +61,8 @@ class ModeSetter {
       const bool standard = node.domain.empty();
       if (standard && node.op_type == "Dropout") set_dropout(node);
       for (auto& [name, attribute] : node.attributes) set_held(attribute);
-      if (!standard || node.op_type != "BatchNormalization") {
+      const bool is_frozen = training_ && has_frozen_ && !trains(node);
+      if (!is_normalization(node) || is_frozen) {
         graph.nodes.push_back(std::move(node));
       } else if (training_) {
         graph.nodes.push_back(train(std::move(node), updates));
@@ -120,6 +136,7 @@ class ModeSetter {
 
   const Network& network_;
   bool training_;
+  bool has_frozen_;  ///< some are written for training, so that the others are not to be trained
   GraphInMode result_;
   std::string flag_;  ///< the flag that Dropouts read
 };

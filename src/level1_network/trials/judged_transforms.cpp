@@ -36,10 +36,10 @@ AppliedTransform apply_step(Network& network, const EntryChoice& choice, const T
   std::string doubt = detail::trial_obstacle(network, step.keeps(), wishes);
   std::optional<Network> before;
   if (doubt.empty()) before = network.copy();
-  const auto revision = network.revision();
+  const auto revision = network.revision(), values = network.value_changes();
   applied.report = apply_throughout(step, network);
   applied.nodes_after = network.graph().nodes.size();
-  if (network.revision() == revision) return applied;
+  if (network.revision() == revision && network.value_changes() == values) return applied;
   if (before) {
     try {
       doubt = detail::judge_transform(applied.transform, step.keeps(), *before, network, wishes);

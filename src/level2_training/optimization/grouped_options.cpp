@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/optimization/grouped_options.hpp"
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
 
 #include "d5/core/entries/registry.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
+
+void detail::expect_own_options(const std::vector<EntryChoice>& groups) {
+  const auto has_own = [](const EntryChoice& group) { return !group.settings.values().empty(); };
+  if (groups.empty() || std::ranges::any_of(groups, has_own)) return;
+  throw ValueError(
+      fmt::format("groups of parameters: '{}' has no option of its own, as in {{name: '{}', "
+                  "learning_rate: 0.1}}; leave groups out",
+                  printable(groups.front().name), printable(groups.front().name)));
+}
 
 std::vector<std::size_t> groups_of_parameters(Network& network,
                                               const std::vector<std::string>& patterns) {

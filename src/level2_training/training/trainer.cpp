@@ -218,6 +218,7 @@ void Trainer::test() {
   for (auto* event : listeners_) event->before_test(*this);
   test_->reset(0);
   GraphExecutor& executor = optimizer_.executor();
+  const ValueMap before = executor.state();
   const TestParameters lent(optimizer_);
   const ModeScope inference(executor, NetworkMode::inference);
   const bool is_alone = optimizer_.agreement().is_alone();  // others may have more test batches
@@ -232,6 +233,7 @@ void Trainer::test() {
     }
     for (auto* event : listeners_) event->after_test_batch(*this, *batch, outputs);
   }
+  executor.restore(before);  // random numbers of training do not depend on when it is tested
   optimizer_.tested(losses.empty() ? 0 : losses.value(), losses.weight());
   for (auto* event : listeners_) event->after_test(*this);
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "d5/core/errors/error.hpp"
@@ -54,10 +55,21 @@ void add_parameters(std::vector<Measurement>& results, const Measurement& form,
   }
 }
 
+void expect_compared(std::int64_t steps, const OptimizerTolerance& tolerance) {
+  if (steps < 1) {
+    throw ValueError(fmt::format("test_optimizer: steps is {}, expected at least 1", steps));
+  }
+  const double epsilons = tolerance.epsilons_a_step;
+  if (std::isfinite(epsilons) && epsilons >= 0) return;
+  throw ValueError(fmt::format(
+      "test_optimizer: epsilons_a_step is {}, expected a finite number >= 0", epsilons));
+}
+
 }  // namespace
 
 Measurement test_optimizer(Optimizer& subject, Optimizer& reference, Sampler& data,
                            std::int64_t steps, OptimizerTolerance tolerance) {
+  expect_compared(steps, tolerance);
   const Divergence apart = divergence(subject, reference, data, steps);
   Measurement result = difference_record(subject, "trajectory_difference", apart);
   judge_rounding(result, apart, tolerance);
@@ -66,6 +78,7 @@ Measurement test_optimizer(Optimizer& subject, Optimizer& reference, Sampler& da
 
 OptimizerJudgement test_optimizer(const MakeOptimizer& subject, const MakeOptimizer& reference,
                                   Sampler& data, std::int64_t steps, OptimizerTolerance tolerance) {
+  expect_compared(steps, tolerance);
   OptimizerJudgement result;
   const auto mine = subject(), its = reference();
   result.closed = divergence(*mine, *its, data, steps);
@@ -90,9 +103,9 @@ OptimizerJudgement test_optimizer(const MakeOptimizer& subject, const MakeOptimi
     closed.conditions["chaos"] = finding(closed.reason);
     closed.reason.clear();
   }
-  result.records = {std::move(closed), std::move(open)};
-  add_parameters(result.records, form, result.closed, "closed");
-  add_parameters(result.records, form, result.open, "open");
+  result.records = {closed, open};
+  add_parameters(result.records, closed, result.closed, "closed");
+  add_parameters(result.records, open, result.open, "open");
   return result;
 }
 

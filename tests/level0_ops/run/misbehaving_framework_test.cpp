@@ -95,5 +95,6 @@ TEST_CASE("all frameworks are those with operators that can be loaded, each once
   CHECK(std::ranges::count(words, "toy") == 1);
   CHECK(std::ranges::count(words, "numbers") == 0);  // it has no operators
   CHECK(std::ranges::count(words, "throws") == 0);   // it cannot be loaded
-  CHECK(operator_words({"reference", "auto"}) == std::vector<std::string>{"reference", "auto"});
+  CHECK(operator_words({"toy", "reference"}) == std::vector<std::string>{"toy", "reference"});
+  CHECK_THROWS_WITH(operator_words({"referense"}), Catch::Contains("did you mean reference"));
 }

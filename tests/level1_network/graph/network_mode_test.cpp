@@ -63,6 +63,20 @@ std::size_t dropped(GraphExecutor& executor) {
 
 }  // namespace
 
+TEST_CASE("beside one that is written for training, a normalisation for inference is frozen") {
+  Network network = normalised(true);
+  network.add_constant("frozen_mean", Tensor::vector<float>({1}));
+  network.add_constant("frozen_variance", Tensor::vector<float>({1}));
+  network.add_node("BatchNormalization", {"x", "scale", "shift", "frozen_mean", "frozen_variance"},
+                   {"z"}, {{"epsilon", 0.0f}});
+  network.add_output("z");
+  const auto executor = make_executor(network);
+  executor->set_mode(NetworkMode::training);
+  CHECK(result(*executor) == std::vector<float>{-1, 1});
+  CHECK(result(*executor, "z") == std::vector<float>{1, 5});
+  CHECK(executor->network().fetch("frozen_mean").data<float>()[0] == 1);
+}
+
 TEST_CASE("training normalises with the batch's statistics, inference with the running ones") {
   for (const bool written : {true, false}) {
     INFO("written for training: " << written);

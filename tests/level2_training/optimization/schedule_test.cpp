@@ -86,7 +86,8 @@ TEST_CASE("past its end a schedule stays where it was") {
     CHECK(schedule->at(std::int64_t{1} << 60, 0.1) == last);
   }
   for (const auto& [name, entry] : schedules().entries()) {
-    const std::set<std::string> bare{"chain", "multi_step", "multiplicative", "sequence"};
+    const std::set<std::string> bare{"chain",          "cosine",   "multi_step",
+                                     "multiplicative", "sequence", "step"};
     if (bare.contains(name)) continue;  // they have no defaults
     INFO(name);
     CHECK(std::isfinite(entry.make()->at(std::int64_t{1} << 60, 0.1)));

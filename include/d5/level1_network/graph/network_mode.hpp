@@ -27,8 +27,9 @@ struct GraphInMode {
 };
 
 /// In training, updates overwrite a BatchNormalization's running statistics if they are constants
-/// of the network; within a graph that a node holds they stay. In inference, running statistics are
-/// returned unchanged if something reads the new ones.
+/// of the network; within a graph that a node holds they stay. Where some BatchNormalizations are
+/// written for training, the others are frozen: they stay as they are written. In inference,
+/// running statistics are returned unchanged if something reads the new ones.
 [[nodiscard]] GraphInMode graph_in_mode(const Network& network, NetworkMode mode);
 
 }  // namespace d5

@@ -18,6 +18,11 @@ namespace d5 {
 [[nodiscard]] std::vector<std::size_t> groups_of_parameters(
     Network& network, const std::vector<std::string>& patterns);
 
+namespace detail {
+/// Throws: ValueError if there are groups and none has an option of its own.
+void expect_own_options(const std::vector<EntryChoice>& groups);
+}  // namespace detail
+
 /// An optimizer's options, with exceptions for groups of parameters:
 ///
 ///     optimizer: {name: adam, weight_decay: 0.01, groups: [{name: "*.bias", weight_decay: 0}]}
@@ -36,6 +41,7 @@ struct GroupedOptions {
   /// Effective options of parameters in no group, followed by those of each group. Throws: NotFound
   /// for an unknown option; ValueError.
   [[nodiscard]] std::vector<Rule> rules() const {
+    detail::expect_own_options(groups);
     std::vector<Rule> result{rule};
     for (const EntryChoice& group : groups) {
       OptionList own(group.settings);

@@ -3,17 +3,18 @@
 #include <cmath>
 #include <numbers>
 
+#include "d5/core/errors/error.hpp"
 #include "d5/level2_training/optimization/schedule.hpp"
 
 namespace d5 {
 namespace {
 
 struct CosineOptions {
-  std::int64_t length = 1;
+  std::int64_t length = 0;
   double end = 0;
 
   void declare(OptionList& options) {
-    options.add("length", length, "time until the end", {.least = 1});
+    options.add("length", length, "time until the end; to be given", {.least = 1});
     options.add("end", end, "final value as a share of the initial one");
   }
 };
@@ -25,7 +26,9 @@ struct CosineOptions {
 class Cosine final : public Schedule {
  public:
   using Options = CosineOptions;
-  explicit Cosine(const Options& options) : options_(options) {}
+  explicit Cosine(const Options& options) : options_(options) {
+    if (options.length == 0) throw ValueError("schedule cosine: give its length");
+  }
   [[nodiscard]] double at(std::int64_t time, double initial) override {
     const double gone = double(std::min(time, options_.length)) / double(options_.length);
     const double height = (1 + std::cos(std::numbers::pi * gone)) / 2;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "d5/core/errors/error.hpp"
 #include "d5/level2_training/optimization/schedule.hpp"
 
 namespace d5 {
 namespace {
 
 struct StepOptions {
-  std::int64_t size = 1;
+  std::int64_t size = 0;
   double factor = 0.1;
 
   void declare(OptionList& options) {
-    options.add("size", size, "time between steps", {.least = 1});
+    options.add("size", size, "time between steps; to be given", {.least = 1});
     options.add("factor", factor, "factor on the value at each step", {.least = 0});
   }
 };
@@ -20,7 +21,9 @@ struct StepOptions {
 class Step final : public Schedule {
  public:
   using Options = StepOptions;
-  explicit Step(const Options& options) : options_(options) {}
+  explicit Step(const Options& options) : options_(options) {
+    if (options.size == 0) throw ValueError("schedule step: give its size, the time between steps");
+  }
   [[nodiscard]] double at(std::int64_t time, double initial) override {
     return initial * std::pow(options_.factor, double(time / options_.size));
   }
