@@ -147,7 +147,8 @@ template <class Part>
   const py::handle own = reinterpret_cast<PyObject*>(Py_TYPE(py::cast(part).ptr()));
   const bool inherits =
       py::hasattr(base, name) && py::hasattr(own, name) && own.attr(name).is(base.attr(name));
-  return inherits ? py::function() : py::get_override(part, name);
+  const bool is_none = py::hasattr(own, name) && own.attr(name).is_none();
+  return inherits || is_none ? py::function() : py::get_override(part, name);
 }
 
 /// The method of a part in Python. Throws: TypeError with what was expected, if there is none. Call

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "bindings.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/core/report/compared_files.hpp"
 #include "d5/level1_network/profile/subject_comparison.hpp"
 #include "declared_keywords.hpp"
@@ -60,6 +61,10 @@ void bind_comparison(py::module_& m) {
   m.def(
       "compare",
       [](const std::vector<Measurement>& a, const std::vector<Measurement>& b) {
+        if (a.empty() || b.empty()) {
+          throw ValueError(fmt::format("d5.compare: {} is [], expected one or more measurements",
+                                       a.empty() ? "a" : "b"));
+        }
         return compare_results({.environment = {}, .measurements = a},
                                {.environment = {}, .measurements = b});
       },

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <pybind11/typing.h>
 
+#include "answered.hpp"
 #include "bindings.hpp"
 #include "d5/core/core.hpp"
 #include "long_call.hpp"
@@ -37,7 +38,8 @@ std::vector<Subject> subjects_of(const Callables& runs, const std::string& name)
   std::vector<Subject> subjects;
   for (const auto& [framework, run] : runs) {
     subjects.push_back(
-        subject_of(py::reinterpret_borrow<py::object>(run), name, framework.cast<std::string>()));
+        subject_of(py::reinterpret_borrow<py::object>(run), name,
+                   answered<std::string>(framework, "d5.measure: a name in run", "a text")));
   }
   return subjects;
 }

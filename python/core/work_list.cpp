@@ -22,7 +22,7 @@ std::vector<WorkPiece> pieces_of(const py::typing::Dict<py::str, Rows>& work) {
   for (const auto& [name, function] : work) {
     WorkPiece& piece = pieces.emplace_back();
     piece.record = error_record();
-    piece.record.subject = name.cast<std::string>();
+    piece.record.subject = answered<std::string>(name, "d5.run_work: a name in work", "a text");
     if (!PyCallable_Check(function.ptr())) {
       throw TypeError(fmt::format("d5.run_work: the work '{}' is {}, expected a function",
                                   printable(piece.record.subject), shown(function)));

@@ -463,6 +463,11 @@ def operator(name: str, domain: str = "", since: int = 1) -> Callable[[OperatorC
     in executors that are made later.
     """
 
+    if not name.strip():
+        raise ValueError(f"d5.operator: name is {shown(name)}, expected a name, such as 'Triple'")
+    if since < 1:
+        raise ValueError(f"d5.operator: since is {since}, expected a version of the operator's set, at least 1")
+
     def register(operator_class: OperatorClass) -> OperatorClass:
         if not isinstance(operator_class, type) or not issubclass(operator_class, Operator):
             raise TypeError(f"d5.operator: {name} is {shown(operator_class)}, expected a class that derives from d5.Operator")

@@ -3,7 +3,7 @@
 
 import sys
 
-from d5 import _d5, _former
+from d5 import _d5, _former, _nearest
 
 
 def explain(name: str) -> object:
@@ -12,4 +12,5 @@ def explain(name: str) -> object:
     if _former.is_former(module, name):
         return _former.of_module(module, name)
     without = f"; this d5 was built without {buildings}" if buildings else ""
-    raise AttributeError(f"module 'd5' has no attribute '{name}'{without}", name=name)
+    near = "" if name.startswith("_") else _nearest.meant(name, [one for one in vars(module) if not one.startswith("_")])
+    raise AttributeError(f"module 'd5' has no attribute '{name}'{near}{without}", name=name)

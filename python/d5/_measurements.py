@@ -103,6 +103,8 @@ class Measurements(list[Measurement]):
     _all: Measurements | None = None  # the rows from which `where` chose these
 
     def __init__(self, rows: Iterable[Measurement] = ()) -> None:
+        if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+            raise TypeError(f"d5.Measurements: rows is {shown(rows)}, expected a list of d5.Measurement")
         super().__init__(rows)
         for one in self:
             if not isinstance(one, Measurement):

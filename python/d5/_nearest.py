@@ -41,6 +41,12 @@ def _nearest(name: str, names: list[str]) -> list[str]:
     return _nearest_names(name, names)
 
 
+def meant(name: str, names: list[str]) -> str:
+    """The end of a message: "; did you mean 'samples'?", or nothing."""
+    nearest = " or ".join(f"'{one}'" for one in _nearest(name, names))
+    return f"; did you mean {nearest}?" if nearest else ""
+
+
 def is_slip(given: str, meant: str) -> bool:
     """Whether a word is another with a letter more, fewer, changed or swapped with its neighbour, or in another
     case. Words that differ in their numbers are others."""
@@ -71,7 +77,7 @@ def knows_its_keywords(function: Callable[P, R]) -> Callable[P, R]:
 
     parameters = parameters_of(function)
     known = [one.name for one in parameters if not one.is_mark and not one.takes_all]
-    module = "d5" if "._" in function.__module__ else function.__module__
+    module = re.sub(r"\._(torch)?.*", lambda found: f".{found[1]}" if found[1] else "", function.__module__)
     who = f"{module}.{function.__qualname__}".removesuffix(".__init__")
     own = int(bool(known) and known[0] == "self")  # arguments that the caller does not write
 
@@ -103,9 +109,8 @@ def _refuse_attribute(self: Any, name: str) -> Any:
     if name.startswith("_"):  # libraries ask for these
         raise AttributeError(f"{who} has no attribute '{name}'")
     names = [one for one in dir(kind) if not one.startswith("_")]
-    nearest = " or ".join(f"'{one}'" for one in _nearest(name, names))
-    way_out = f"did you mean {nearest}?" if nearest else f"dir({who}) lists all"
-    raise AttributeError(f"{who} has no attribute '{name}'; {way_out}")
+    way_out = meant(name, names) or f"; dir({who}) lists all"
+    raise AttributeError(f"{who} has no attribute '{name}'{way_out}")
 
 
 def expect_hooks(made: type, *_: Any, **__: Any) -> None:
@@ -127,6 +132,26 @@ def expect_hooks(made: type, *_: Any, **__: Any) -> None:
                 raise UnknownOption(
                     f"class {made.__name__}: d5.{known[hook].__name__} has no method '{name}'; did you mean "
                     f"'{hook}'? One of your own may be called _{name}"
+                )
+
+
+def _expect_attributes(made: type) -> None:
+    """Raises: UnknownOption for a class attribute that misspells one of d5's base classes, and could be its value."""
+    known: dict[str, tuple[type, Any]] = {}
+    for base in reversed(made.__mro__[1:]):
+        if base.__module__.startswith("d5."):
+            values = {name: one for name, one in vars(base).items() if isinstance(one, (str, tuple))}
+            known |= {name: (base, one) for name, one in values.items() if not name.startswith("_")}
+    own = vars(made)
+    for name, value in own.items():
+        if name.startswith("_") or hasattr(super(made, made), name):
+            continue
+        for hook, (base, usual) in known.items():
+            kinds = str if isinstance(usual, str) else (tuple, list)
+            if hook not in own and isinstance(value, kinds) and is_slip(name, hook):
+                raise UnknownOption(
+                    f"class {made.__name__}: d5.{base.__name__} has no attribute '{name}'; did you mean '{hook}'? One "
+                    f"of your own may be called _{name}"
                 )
 
 
@@ -160,3 +185,4 @@ class Hooked:
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         expect_hooks(cls)
+        _expect_attributes(cls)

@@ -116,7 +116,7 @@ def misfit(parameters: list[TextParameter], arguments: Sequence[Any], keywords: 
 
 
 #: Lists and dicts that are never empty, though they have no default: nothing would be done.
-_FILLED = {"framework", "frameworks", "batch", "batches", "trace_levels", "cases", "files", "run", "trainings", "subjects"}
+_FILLED = {"framework", "frameworks", "batch", "batches", "trace_levels", "cases", "files", "run", "trainings", "subjects", "work", "runs"}
 
 
 def holds_some(one: TextParameter) -> bool:

@@ -11,7 +11,7 @@ import torch
 from torch.utils.dlpack import from_dlpack
 
 from d5._bases import Optimizer as _Optimizer
-from d5._d5 import GradientSource
+from d5._d5 import GradientSource, GraphExecutor
 from d5._nearest import expect_known
 from d5._state import flat, nested
 from d5.errors import FormatError, TypeError
@@ -20,8 +20,10 @@ from d5.errors import FormatError, TypeError
 class Optimizer(_Optimizer):
     """A class of torch.optim, over d5's parameters and gradients: `Optimizer(torch.optim.AdamW,
     learning_rate=1e-3, weight_decay=0.1)`. d5's schedules change `learning_rate`; checkpoints store
-    its state.
+    its state. Each training takes an object of its own.
     """
+
+    _executor: GraphExecutor | None = None
 
     def __init__(self, kind: type[torch.optim.Optimizer], learning_rate: float = 0.01, **options: Any) -> None:
         if not (isinstance(kind, type) and issubclass(kind, torch.optim.Optimizer)):

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterable, Mapping
 
 import torch
 
 from d5._d5 import Sampler as _Sampler
+from d5._nearest import knows_its_keywords
 from d5._parameters import shown
 from d5.errors import ShapeError, TypeError, ValueError
 
@@ -20,7 +21,8 @@ class Sampler(_Sampler):
     the loader's random orders, and a DistributedSampler receives the epoch.
     """
 
-    def __init__(self, loader: Any, fields: Sequence[str] | None = None, seed: int = 0) -> None:
+    @knows_its_keywords
+    def __init__(self, loader: Any, fields: Iterable[str] | None = None, seed: int = 0) -> None:
         super().__init__()
         if not hasattr(loader, "sampler") or not hasattr(loader, "generator"):
             raise TypeError(
@@ -35,8 +37,11 @@ class Sampler(_Sampler):
             ) from None
         if isinstance(fields, str):
             raise TypeError(f"d5.torch.sampler: fields is {shown(fields)}, expected a list of names: [{shown(fields)}]")
+        fields = None if fields is None else list(fields)
         if fields is not None and len(set(fields)) < len(fields):
-            raise ValueError(f"d5.torch.sampler: fields is {shown(list(fields))}, expected a name for each tensor, each once")
+            raise ValueError(f"d5.torch.sampler: fields is {shown(fields)}, expected a name for each tensor, each once")
+        if seed < 0:
+            raise ValueError(f"d5.torch.sampler: seed is {seed}, expected an integer of 0 or more")
         self.loader, self.fields, self.seed = loader, fields, seed
         self._batches: Any = None
 

@@ -23,10 +23,11 @@ from typing import Any, Callable, Mapping, Sequence, cast
 import numpy as np
 import torch
 from torch import nn
+from torch.utils._pytree import tree_leaves
 from torch.utils.dlpack import from_dlpack
 
 import d5
-from d5._nearest import knows_its_keywords
+from d5._nearest import expect_known, knows_its_keywords
 from d5 import _d5, _torch_collate as _torch_collate
 from d5._parameters import shown
 from d5._torch_memory import NetworkMemory, statistics_of
@@ -39,6 +40,10 @@ __all__ = ["DistributedDataParallel", "Module", "Optimizer", "custom_op", "modul
 
 def _name_of(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
+
+
+def _way_to_torch(given: object) -> str:
+    return "; torch.from_numpy(array) is one" if isinstance(given, np.ndarray) else ""
 
 
 def _shared(tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
@@ -125,6 +130,9 @@ class _Operator:
         self.__doc__ = f"d5's operator {op}."
 
     def __call__(self, *tensors: torch.Tensor) -> Any:
+        for i, one in enumerate(tensors):
+            if not isinstance(one, torch.Tensor):
+                raise TypeError(f"{self._given[0]}: input {i} is {shown(one)}, expected a tensor of torch{_way_to_torch(one)}")
         key = tuple((tensor.dtype, tuple(tensor.shape), tensor.requires_grad) for tensor in tensors)
         if key not in self._callers:
             self._callers[key] = self._make(tensors)
@@ -166,6 +174,8 @@ def custom_op(
     names = [op] if isinstance(op, str) else list(op)
     if len(names) != 1:
         raise ValueError(f"custom_op: given {names}, expected the name of one operator")
+    if outputs < 1:
+        raise ValueError(f"d5.torch.custom_op: outputs is {outputs}, expected the number of the operator's outputs, at least 1")
     return _Operator(names[0], outputs, framework, attributes)
 
 
@@ -198,7 +208,11 @@ class Module(nn.Module):
     def forward(self, *inputs: torch.Tensor, **named: torch.Tensor) -> Any:
         """Runs the network. Raises TypeError unless each of its inputs is given exactly once."""
         given = {**dict(zip(self.input_names, inputs)), **named}
-        if len(inputs) > len(self.input_names) or set(given) != set(self.input_names):
+        twice = [name for name in self.input_names[: len(inputs)] if name in named]
+        if len(inputs) > len(self.input_names) or twice:
+            was = f"'{twice[0]}' in order and by name" if twice else f"{len(inputs)} inputs in order"
+            raise TypeError(f"the module was given {was}, expected each of {self.input_names} once")
+        if set(given) != set(self.input_names):
             raise TypeError(f"the module was given {sorted(given)}, expected {self.input_names}")
         for name, tensor in given.items():
             if not isinstance(tensor, torch.Tensor):
@@ -275,6 +289,49 @@ def module(network: d5.Network, framework: str | Sequence[str] = "reference") ->
     return Module(network, framework)
 
 
+def _described(one: object) -> str:
+    if not isinstance(one, torch.Tensor):
+        return shown(one)
+    return f"{_name_of(one.dtype)} {'x'.join(map(str, one.shape)) or 'scalar'}"
+
+
+def _expect_options(module: nn.Module, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+    """Raises: UnknownOption, ValueError for options of `network` that torch's export would refuse or mistake."""
+    own = [*inspect.signature(network).parameters][1:-1]
+    taken = [name for name in inspect.signature(torch.onnx.export).parameters if name not in ("model", "args", "f")]
+    for name in options:
+        expect_known("d5.torch.network", "keyword", name, own + taken)
+    tensors = [one for one in tree_leaves(arguments) if isinstance(one, torch.Tensor)]
+    parts = {name for kind in (module.named_parameters, module.named_buffers) for name, _ in kind()}
+    for option in ("input_names", "output_names"):
+        names = list(options.get(option) or [])
+        given = f"d5.torch.network: {option} is {shown(names)}"
+        if len(set(names)) < len(names):
+            raise ValueError(f"{given}, expected each name once")
+        for name in names:
+            if name in parts:
+                raise ValueError(f"{given}, and '{name}' is a parameter or a buffer of the module; expected other names")
+        if option == "input_names" and len(names) > len(tensors):
+            raise ValueError(f"{given}, expected one name for each tensor in example, which has {len(tensors)}")
+
+
+def _explain_run(module: nn.Module, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+    """Raises: ValueError if the module does not run, or has fewer outputs than names; the export failed."""
+    *plain, last = arguments or ((),)
+    words = last if isinstance(last, dict) else {}
+    try:
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            outputs = module(*(plain if words or not arguments else arguments), **words)
+    except Exception as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        examples = ", ".join(map(_described, arguments))
+        raise ValueError(f"d5.torch.network: the module cannot run on example ({examples}): {first}") from error
+    names = options.get("output_names") or []
+    count = len(tree_leaves(outputs))
+    if len(names) > count:
+        raise ValueError(f"d5.torch.network: output_names is {shown(list(names))}, expected at most {count}, one for each output")
+
+
 @knows_its_keywords
 def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options: Any) -> d5.Network:
     """Converts a module to a network by torch's export to ONNX: `example` is its argument, a tensor
@@ -284,7 +341,11 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
     parameters by their names. Buffers, and parameters that do not require gradients, are constants
     (`parameter_notes`); `d5.unfreeze` makes them parameters. Dropout of a module in `eval()` is left
     out: export it in `train()` to train it. With `dynamic` the first dimension of each input is open
-    ("batch"). The module stays as it is.
+    ("batch"). A parameter that the module has under several names, as tied weights, has the first of
+    them alone: `load_state_dict(state, strict=False)` exchanges states with that module. The module
+    stays as it is.
+
+    Raises: UnknownOption, TypeError, ValueError for wrong options and an example on which the module does not run.
     """
     if not isinstance(module, nn.Module):
         raise TypeError(f"d5.torch.network: module is {shown(module)}, expected an nn.Module")
@@ -295,8 +356,9 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
     for one in arguments:
         if isinstance(one, np.ndarray):
             raise TypeError(
-                f"d5.torch.network: example is {shown(one)}, expected a tensor of torch; torch.from_numpy(array) is one"
+                f"d5.torch.network: example is {shown(one)}, expected a tensor of torch{_way_to_torch(one)}"
             )
+    _expect_options(module, arguments, options)
     how = {"dynamo": False, "training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False}
     if not options.get("dynamo"):  # else the export writes equal parameters as one, which then train as one
         how["keep_initializers_as_inputs"] = True
@@ -313,6 +375,9 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
                 torch.onnx.export(module, arguments, file, **{**how, **options})
         except ImportError as error:  # a package that torch needs for it
             raise Unsupported(f"torch cannot export to ONNX here: {error}") from error
+        except Exception as error:
+            _explain_run(module, arguments, options)
+            raise error
         finally:  # the export runs the module, in training with effects on statistics
             with torch.no_grad():
                 for name, one in module.named_buffers():

@@ -283,6 +283,10 @@ void bind_database(py::module_& m) {
       .def(
           "add",
           [](Database& database, const std::vector<Measurement>& rows, const std::string& command) {
+            if (rows.empty()) {
+              throw ValueError(
+                  "d5.Database.add: measurements is [], expected one or more of a run");
+            }
             return at_work(database, [&] {
               return database.to_write().add({.environment = environment(), .measurements = rows},
                                              command);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/run/evaluate.hpp"
 
+#include <fmt/format.h>
 #include <pybind11/typing.h>
 
+#include <filesystem>
 #include <optional>
 #include <variant>
 
@@ -101,6 +103,11 @@ using LintFault = std::tuple<int, int, std::string>;
 
 std::vector<LintFault> lint(const std::variant<Values, Path>& what, bool fetched) {
   const auto* path = std::get_if<Path>(&what);
+  if (path && std::filesystem::is_directory(*path)) {
+    throw ValueError(
+        fmt::format("d5.lint_manifest: manifest is '{}', a folder; expected a file: {}",
+                    printable(path->string()), printable((*path / "manifest.yaml").string())));
+  }
   const std::string text =
       path ? detail::read_manifest_file(path->string()) : json_of(std::get<Values>(what));
   std::vector<LintFault> faults;

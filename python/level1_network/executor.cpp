@@ -272,6 +272,11 @@ void bind_executor(py::module_& m) {
             expect_object(event);
             auto adapter = execution_event(event);
             if (!adapter) {
+              if (!py::isinstance(event, py::module_::import("d5").attr("Event"))) {
+                throw TypeError(fmt::format(
+                    "the event is {}, expected an object of a class derived from d5.Event",
+                    shown(event)));
+              }
               throw TypeError(
                   "the event overrides no hook of an executor: before_run, after_run, before_pass, "
                   "after_pass, before_node, after_node, before_nested_node, after_nested_node, "

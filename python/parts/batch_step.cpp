@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <pybind11/trampoline_self_life_support.h>
 
+#include <algorithm>
+
 #include "answered.hpp"
+#include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
 #include "level2_training/data/described_fields.hpp"
 #include "long_call.hpp"
@@ -48,11 +51,23 @@ class PythonBatchStep final : public BatchStep, public py::trampoline_self_life_
         batch[py::cast(in_[f].name)] = lend(in[f], step.lease());
       }
       const Values given = returned_arrays<BatchStep>(this, "run", method(batch, seed));
+      expect_fields(given);
       for (std::size_t f = 0; f < fields_.size(); ++f) write(given, in, f, out[f]);
     });
   }
 
  private:
+  /// Throws: NotFound for a returned name that is no field after the step.
+  void expect_fields(const Values& given) const {
+    std::vector<std::string> names;
+    for (const auto& field : fields_) names.push_back(field.name);
+    for (const auto& [key, value] : given) {
+      const auto name = py::str(key).cast<std::string>();
+      if (std::ranges::find(names, name) == names.end()) {
+        throw_unknown_name("a batch step returned a field, which", name, names);
+      }
+    }
+  }
   void write(const Values& given, std::span<const Tensor> in, std::size_t f, Tensor& out) const {
     const py::object key = py::cast(fields_[f].name);
     if (given.contains(key)) return out.copy_from(to_tensor(given[key]));

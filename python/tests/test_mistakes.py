@@ -46,6 +46,116 @@ def rule_with_swapped_arguments():
             value -= gradient
 
 
+def torch_network(example, module=None, **options):
+    torch = of_torch()
+    import d5.torch as d5torch
+
+    return d5torch.network(module or torch.nn.Sequential(torch.nn.Linear(3, 2)), example, **options)
+
+
+def torch_sampler(**options):
+    torch = of_torch()
+    import d5.torch as d5torch
+
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(4, 3)), batch_size=2)
+    return d5torch.sampler(loader, ["x"], **options)
+
+
+def custom_op(*arguments, **options):
+    of_torch()
+    import d5.torch as d5torch
+
+    return d5torch.custom_op("Relu", **options)(*arguments)
+
+
+class Constant(d5.Optimizer):
+    def update_rule(self, gradient, parameter, index):
+        pass
+
+    def state(self):
+        return {}
+
+    def restore(self, state):
+        pass
+
+
+def given_twice(one):
+    executors = lenet(), lenet()
+    return [d5.optimizer(one, executor) for executor in executors]
+
+
+def torch_optimizer_given_again():
+    torch = of_torch()
+    import d5.torch as d5torch
+
+    one = d5torch.Optimizer(torch.optim.SGD, learning_rate=0.1, momentum=0.9)
+    d5.optimizer(one, lenet())
+    return d5.optimizer(one, lenet())  # the first optimizer is no more, and its momentum is in `one`
+
+
+def judged(subject, reference):
+    judge = d5.test_optimizer
+    return judge(subject, reference, ordered(), 1)
+
+
+def same_optimizer_tested():
+    one = d5.optimizer("sgd", lenet())
+    return judged(lambda: one, lambda: d5.optimizer("sgd", lenet()))
+
+
+def ordered(dataset=DATA):
+    return d5.sampler("ordered", dataset, batch_size=2)
+
+
+def of_class(base, **attributes):
+    return type("Mine", (base,), attributes)
+
+
+def stepped(**words):
+    """A step with an update rule or a modifier of these attributes."""
+
+    class Forgetful(d5.UpdateRule):
+        def begin_step(self, step, numbers):
+            numbers["k"] = 3.0
+
+        def update(self, gradient, value):
+            pass
+
+    rule = words.pop("rule", "sgd")
+    optimizer = d5.optimizer(Forgetful() if rule == "forgetful" else rule, lenet(), **words)
+    return d5.Trainer(optimizer, ordered()).run()
+
+
+class Unreadable(d5.Dataset):
+    read = None  # type: ignore[assignment]
+
+    def __len__(self):
+        return 3
+
+    def fields(self):
+        return {"x": ("float32", [2])}
+
+
+class Extra(d5.BatchStep):
+    def run(self, batch, seed):
+        return {"imaeg": batch["image"].numpy()}
+
+
+class Count(d5.Metric):
+    def after_batch(self, trainer, batch, outputs):
+        self.samples.append(1)
+
+
+def batch_of_extra():
+    d5.register("extra-field")(Extra)
+    add = d5.with_batch_steps
+    return add(ordered(), ["extra-field"]).next()
+
+
+def operator_named(name, since=1):
+    return d5.operator(name, since=since)
+
+
 ANY: Any = object()
 MISTAKES = {
     "a list for a number": (lambda: d5.model("lenet", seed=[1]), r"d5.model: seed is \[1\], expected int"),
@@ -95,6 +205,58 @@ MISTAKES = {
     "a data set for a sampler": (lambda: d5.Trainer(d5.optimizer("sgd", lenet()), cast(Any, DATA)), r"expected Sampler; d5.sampler\("),
     "a network for an executor": (lambda: d5.optimizer("sgd", cast(Any, d5.model("lenet"))), r"expected GraphExecutor; d5.executor\(network\)"),
     "a name for a network": (lambda: d5.executor(cast(Any, "lenet")), r"expected Network; d5.model\(name\)"),
+    "an optimizer for two executors": (lambda: given_twice(Constant()), r"which is .*Constant.*, which trains another executor.*make another object for this one: Constant\(...\)"),
+    "an optimizer of torch for two executors": (torch_optimizer_given_again, "which trains another executor, whose state it holds"),
+    "an optimizer in three steps for two executors": (lambda: given_twice(of_class(d5.ThreeStepOptimizer, update_rule=lambda self, gradient, parameter: None)()), "which trains another executor"),
+    "an optimizer for two loops": (same_optimizer_tested, r"subject\(\) gave the same optimizer again, expected an optimizer and an executor of its own"),
+    "a number for an optimizer's maker": (lambda: judged(lambda: 3, lambda: 3), r"d5.test_optimizer: \w+\(\) gave 3, expected an optimizer"),
+    "None for an optimizer": (lambda: d5.optimizer(None, lenet()), "d5.optimizer: which is None, expected a name"),
+    "a metric's misspelt attribute": (lambda: of_class(d5.Metric, statistc="mean"), "d5.Metric has no attribute 'statistc'; did you mean 'statistic'.*_statistc"),
+    "a metric's attribute with swapped letters": (lambda: of_class(d5.Metric, unti="s"), "did you mean 'unit'"),
+    "a metric's attribute in another case": (lambda: of_class(d5.Metric, Statistic="mean"), "did you mean 'statistic'"),
+    "a rule's misspelt attribute": (lambda: of_class(d5.UpdateRule, slot=("velocity",)), "d5.UpdateRule has no attribute 'slot'; did you mean 'slots'"),
+    "a metric's unit": (lambda: d5.train("mnist-lenet-quick", metrics=[of_class(Count, unit=3)]), "Mine.unit gave 3, expected a text"),
+    "a metric's name": (lambda: d5.train("mnist-lenet-quick", metrics=[of_class(Count, name=None)]), "Mine.name gave None, expected a text"),
+    "a metric twice": (lambda: d5.train("mnist-lenet-quick", metrics=[Count, Count]), "metrics has .*Count.* twice, expected each once"),
+    "more names than inputs": (lambda: torch_network(of_torch().ones(2, 3), input_names=["a", "b"]), r"input_names is \['a', 'b'\], expected one name for each tensor in example, which has 1"),
+    "an input by a parameter's name": (lambda: torch_network(of_torch().ones(2, 3), input_names=["0.weight"]), "and '0.weight' is a parameter or a buffer of the module"),
+    "an output by a parameter's name": (lambda: torch_network(of_torch().ones(2, 3), output_names=["0.bias"]), "and '0.bias' is a parameter or a buffer of the module"),
+    "a name for two outputs": (lambda: torch_network(of_torch().ones(2, 3), output_names=["y", "y"]), "expected each name once"),
+    "more names than outputs": (lambda: torch_network(of_torch().ones(2, 3), output_names=["y", "z"]), r"output_names is \['y', 'z'\], expected at most 1"),
+    "a misspelt option of the export": (lambda: torch_network(of_torch().ones(2, 3), dynamics=True), "d5.torch.network has no keyword 'dynamics'; did you mean 'dynamic'"),
+    "no example": (lambda: torch_network(None), r"d5.torch.network: the module cannot run on example \(None\): linear"),
+    "an example of another shape": (lambda: torch_network(of_torch().ones(2, 4)), r"cannot run on example \(float32 2x4\): mat1 and mat2"),
+    "an example of another type": (lambda: torch_network(of_torch().ones(2, 3), of_torch().nn.Linear(3, 2).double()), r"cannot run on example \(float32 2x3\): "),
+    "a loader's misspelt keyword": (lambda: torch_sampler(sede=1), "d5.torch.Sampler has no keyword 'sede'; did you mean 'seed'"),
+    "a loader's negative seed": (lambda: torch_sampler(seed=-1), "d5.torch.sampler: seed is -1, expected an integer of 0 or more"),
+    "an operator without outputs": (lambda: custom_op(outputs=0), "d5.torch.custom_op: outputs is 0, expected .* at least 1"),
+    "an array for an operator of torch": (lambda: custom_op(np.zeros(2)), r"Relu: input 0 is array.*, expected a tensor of torch; torch.from_numpy\(array\)"),
+    "a module's input twice": (lambda: module()(of_torch().ones(1), image=of_torch().ones(1)), "given 'image' in order and by name, expected each of .'image'. once"),
+    "too many inputs of a module": (lambda: module()(of_torch().ones(1), of_torch().ones(1)), "given 2 inputs in order, expected each of .'image'. once"),
+    "a folder for a manifest": (lambda: d5.lint_manifest("."), r"d5.lint_manifest: manifest is '.', a folder; expected a file: "),
+    "tests without a sampler": (lambda: d5.Trainer(d5.optimizer("sgd", lenet()), ordered()).test(), "d5.Trainer.test: the trainer has no sampler for tests"),
+    "an interval of tests without a sampler": (lambda: d5.Trainer(d5.optimizer("sgd", lenet()), ordered(), test_every=2), "test_every is given without test"),
+    "a batch step's unknown field": (batch_of_extra, "batch step returned a field, which 'imaeg' is unknown; did you mean image"),
+    "a number that is not carried": (lambda: stepped(rule="forgetful"), r"wrote numbers\['k'\], which is not carried.*numbers = \(\"k\",\)"),
+    "a loss factor of zero": (lambda: stepped(modifiers=[of_class(d5.StepModifier, loss_factor=lambda self: 0.0)()]), r"loss_factor\(\) gave 0, expected a finite number other than 0"),
+    "negative threads": (lambda: d5.predictor("reference", "no.onnx", threads=-1), "d5.predictor: threads is -1, expected 0"),
+    "a negative step": (lambda: d5.Checkpoint({}, step=-1), "d5.Checkpoint: step is -1, expected 0 or more"),
+    "no work": (lambda: d5.run_work({}), r"d5.run_work: work is {}, expected one or more"),
+    "a number for the name of work": (lambda: d5.run_work(cast(Any, {1: list})), "a name in work gave 1, expected a text"),
+    "no patterns": (lambda: d5.freeze(d5.model("lenet"), []), r"d5.freeze: patterns is \[\], expected one or more"),
+    "no runs to plot": (lambda: d5.accuracy_plot({}), "d5.accuracy_plot: runs is {}, expected one or more"),
+    "nothing to compare with": (lambda: d5.compare([], []), r"d5.compare: a is \[\], expected one or more measurements"),
+    "nothing to store": (lambda: d5.Database("none.db").add([]), r"d5.Database.add: measurements is \[\]"),
+    "an operator's version": (lambda: operator_named("Mine", since=-1), "d5.operator: since is -1, expected .* at least 1"),
+    "an operator without a name": (lambda: operator_named(""), "d5.operator: name is '', expected a name"),
+    "a number for a field": (lambda: d5.tensor_dataset(cast(Any, {1: IMAGE})), "d5.tensor_dataset: a name in fields gave 1, expected a text"),
+    "a number for a framework": (lambda: d5.measure(cast(Any, {1: list})), "d5.measure: a name in run gave 1, expected a text"),
+    "None for a method": (lambda: ordered(Unreadable()).next(), "the data set Unreadable has no method read"),
+    "a number for a training": (lambda: d5.repeat_trainings(cast(Any, {"a": 3})), "the training 'a' is 3, expected a function of the seed"),
+    "None for rows": (lambda: d5.Measurements(cast(Any, None)), "d5.Measurements: rows is None, expected a list of d5.Measurement"),
+    "runs to resume without a file": (lambda: d5.train_variants("mnist-lenet-quick", vary="optimizer.name=sgd,adam", resume=True), "resume is given without out"),
+    "a number for an event": (lambda: lenet().add_event(cast(Any, 3)), "the event is 3, expected an object of a class derived from d5.Event"),
+    "a number for a trainer's event": (lambda: d5.Trainer(d5.optimizer("sgd", lenet()), ordered()).add_event(cast(Any, 3)), "the event is 3, expected an object of a class derived"),
     "a gradient that was not asked for": (lambda: lenet().gradient("fc3.weight"), "name it in the option gradients, and run backpropagation"),
 }  # fmt: skip
 
@@ -106,6 +268,30 @@ def test_a_mistake_is_an_error_in_one_line(mistake):
     with pytest.raises(d5.Error, match=text) as told:
         call()
     assert "\n" not in str(told.value)
+
+
+@alone("every rank would do the same")
+def test_own_attributes_are_no_slips():
+    for base, attributes in (
+        (d5.Metric, {"loss": "x", "limit": 3, "name2": "b", "names": ["a"], "same": True}),
+        (d5.UpdateRule, {"slots": (), "step": 1}),
+        (d5.Operator, {"attribute": 3}),
+    ):
+        assert of_class(base, **attributes)
+
+
+@alone("every rank would do the same")
+def test_an_optimizer_is_given_again_to_its_executor_or_when_the_first_is_gone():
+    one, executor = Constant(), lenet()
+    first = d5.optimizer(one, executor)
+    assert d5.optimizer(one, executor) and first
+    del first
+    assert d5.optimizer(one, lenet())
+
+
+def test_a_misspelt_function_of_the_module_has_the_nearest():
+    with pytest.raises(AttributeError, match="module 'd5' has no attribute 'trian'; did you mean 'train'"):
+        getattr(d5, "trian")
 
 
 def test_what_people_give_is_taken():

@@ -239,3 +239,22 @@ def test_a_buffer_that_torch_does_not_save_may_be_missing_in_a_state():
     del state["above.bias"]
     with pytest.raises(RuntimeError, match="above.bias"):
         ours.load_state_dict(state)
+
+
+def test_tied_weights_have_one_name_and_states_are_exchanged_without_the_other():
+    class Tied(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.below, self.above = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+            self.above.weight = self.below.weight
+
+        def forward(self, x):
+            return self.above(torch.relu(self.below(x)))
+
+    module, other, x = Tied(), Tied(), torch.randn(5, 3)
+    ours = d5torch.module(d5torch.network(module, x))
+    assert "below.weight" in ours.state_dict() and "above.weight" not in ours.state_dict()
+    ours.load_state_dict(other.state_dict(), strict=False)
+    torch.testing.assert_close(ours(x), other(x), rtol=1e-4, atol=1e-6)
+    module.load_state_dict(ours.state_dict(), strict=False)
+    torch.testing.assert_close(module(x), other(x), rtol=1e-4, atol=1e-6)

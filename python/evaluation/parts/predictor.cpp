@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/evaluation/predictor/predictor.hpp"
 
+#include <fmt/format.h>
 #include <pybind11/trampoline_self_life_support.h>
 
+#include "d5/core/errors/error.hpp"
 #include "level1_network/model_file.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
@@ -50,6 +52,14 @@ class PythonPredictor final : public Predictor, public py::trampoline_self_life_
 
 std::shared_ptr<Predictor> open_by_word(const std::string& word, const NetworkOrFile& network,
                                         std::int64_t largest_batch, int threads) {
+  if (threads < 0) {
+    throw ValueError(
+        fmt::format("d5.predictor: threads is {}, expected 0 (its own choice) or more", threads));
+  }
+  if (largest_batch < 1) {
+    throw ValueError(
+        fmt::format("d5.predictor: largest_batch is {}, expected at least 1", largest_batch));
+  }
   const ModelFile file(network);
   const ModelAssets assets{.model = Path(file.word()).stem().string(), .network = file.word()};
   const PredictorOptions options{.threads = threads, .largest_batch = largest_batch};

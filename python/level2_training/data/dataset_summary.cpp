@@ -71,7 +71,9 @@ void bind_summary_parts(py::module_& m) {
       [](const Values& fields, const std::string& name) -> Made {
         std::vector<std::pair<std::string, Tensor>> tensors;
         for (const auto& [field, value] : fields) {
-          tensors.emplace_back(field.cast<std::string>(), to_tensor(value));
+          tensors.emplace_back(
+              answered<std::string>(field, "d5.tensor_dataset: a name in fields", "a text"),
+              to_tensor(value));
         }
         return std::make_shared<TensorDataset>(name, std::move(tensors));
       },

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -48,6 +50,49 @@ void take_value(const py::object& given, const Parameter& parameter, const py::o
   py::cast(into).attr("numpy")()[py::ellipsis()] = py::cast(value).attr("numpy")();
 }
 
+/// The executors that objects in Python train, as long as their optimizers live.
+class TrainedBy {
+ public:
+  /// Throws: ValueError if the object trains another executor, whose state it would mix with this.
+  TrainedBy(const py::object& self, const std::shared_ptr<GraphExecutor>& executor)
+      : key_(self.ptr()) {
+    const std::lock_guard lock(mutex());
+    Trained& here = all()[key_];
+    const py::object own = py::getattr(self, "_executor", py::none());
+    const bool keeps = !own.is_none() && !own.is(py::cast(executor));
+    if (keeps || (here.optimizers > 0 && here.executor != executor.get())) {
+      if (here.optimizers == 0) all().erase(key_);
+      throw ValueError(fmt::format(
+          "d5.optimizer: which is {}, which trains another executor, whose state it holds; make "
+          "another object for this one: {}(...)",
+          shown(self), std::string(py::str(py::type::of(self).attr("__name__")))));
+    }
+    here.executor = executor.get();
+    ++here.optimizers;
+  }
+  ~TrainedBy() {
+    const std::lock_guard lock(mutex());
+    if (--all()[key_].optimizers == 0) all().erase(key_);
+  }
+  TrainedBy(const TrainedBy&) = delete;
+  TrainedBy& operator=(const TrainedBy&) = delete;
+
+ private:
+  struct Trained {
+    const GraphExecutor* executor = nullptr;
+    int optimizers = 0;
+  };
+  static std::mutex& mutex() {
+    static auto& one = *new std::mutex;  // optimizers may live to the end of the process
+    return one;
+  }
+  static std::map<const PyObject*, Trained>& all() {
+    static auto& objects = *new std::map<const PyObject*, Trained>;
+    return objects;
+  }
+  const PyObject* key_;
+};
+
 /// An update rule in Python.
 class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
  public:
@@ -55,6 +100,7 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
                   std::string loss)
       : UpdateRuleOptimizer(shared, std::move(loss)),
         self_(self),
+        trained_(self, shared),
         numbers_(numbers_of(self)),
         told_(numbers_),
         three_steps_(py::isinstance(self, py::module_::import("d5").attr("ThreeStepOptimizer"))),
@@ -71,7 +117,7 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
           std::string(py::str(py::type::of(self).attr("__name__"))), needed));
     }
     hyper_parameters().bind(numbers_);
-    if (three_steps_) self.attr("_executor") = shared;
+    if (py::hasattr(self, "_executor")) self.attr("_executor") = shared;
   }
 
   [[nodiscard]] py::handle held() const override { return self_.object; }
@@ -185,6 +231,7 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
   }
 
   PythonReference self_;
+  TrainedBy trained_;
   Numbers numbers_, told_;
   bool three_steps_;  // derived from d5.ThreeStepOptimizer
   bool new_input_, prepare_param_, update_, begin_test_, end_test_;
@@ -208,6 +255,11 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
 
 std::shared_ptr<Optimizer> to_optimizer(const py::object& self,
                                         std::shared_ptr<GraphExecutor> executor, std::string loss) {
+  if (self.is_none()) {
+    throw TypeError(
+        "d5.optimizer: which is None, expected a name, a class of d5.UpdateRule, or an object of "
+        "d5.Optimizer");
+  }
   const py::object kind = py::type::of(self);
   if (std::string(py::str(kind.attr("__module__"))).starts_with("torch.optim")) throw_class(kind);
   if (py::isinstance<Optimizer>(self)) {

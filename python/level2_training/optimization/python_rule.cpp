@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "answered.hpp"
 #include "d5/core/errors/error.hpp"
 #include "in_place.hpp"
@@ -83,6 +85,14 @@ void PythonRule::begin_step(std::int64_t step, std::span<double> numbers,
     py::dict carried;
     for (std::size_t i = 0; i < numbers.size(); ++i) carried[py::cast(numbers_[i])] = numbers[i];
     self_.object.attr("begin_step")(step, carried);
+    for (const auto& [key, value] : carried) {
+      const auto name = py::str(key).cast<std::string>();
+      if (std::ranges::find(numbers_, name) != numbers_.end()) continue;
+      throw ValueError(fmt::format(
+          "{}: begin_step() wrote numbers['{}'], which is not carried to the next step; name it in "
+          "the class: numbers = (\"{}\",)",
+          entry_->who, printable(name), printable(name)));
+    }
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       numbers[i] = answered<double>(carried[py::cast(numbers_[i])], self_.object, "begin_step()",
                                     "a number for each of `numbers`");

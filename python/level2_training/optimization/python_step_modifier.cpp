@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "answered.hpp"
 #include "d5/core/errors/error.hpp"
 #include "lent_outputs.hpp"
@@ -35,8 +37,13 @@ class PythonStepModifier final : public StepModifier {
   [[nodiscard]] double loss_factor() const override {
     if (!loss_factor_) return 1;
     return call_python([&] {
-      return answered<double>(self_.object.attr("loss_factor")(), name_ + ".loss_factor()",
-                              "a number");
+      const auto factor = answered<double>(self_.object.attr("loss_factor")(),
+                                           name_ + ".loss_factor()", "a number");
+      if (std::isfinite(factor) && factor != 0) return factor;
+      throw ValueError(fmt::format(
+          "{}.loss_factor() gave {}, expected a finite number other than 0: gradients are divided "
+          "by it",
+          name_, factor));
     });
   }
   [[nodiscard]] bool wants_all_gradients() const override { return gradients_final_; }

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "bindings.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::python {
 
@@ -11,6 +14,12 @@ void bind_checkpoint(py::module_& m) {
   py::class_<Checkpoint>(m, "Checkpoint", "The state of a training run at one moment.")
       .def(py::init([](const Values& tensors, std::string recipe, std::int64_t epoch,
                        std::int64_t batch, std::int64_t step) {
+             for (const auto& [name, count] :
+                  {std::pair("epoch", epoch), std::pair("batch", batch), std::pair("step", step)}) {
+               if (count >= 0) continue;
+               throw ValueError(
+                   fmt::format("d5.Checkpoint: {} is {}, expected 0 or more", name, count));
+             }
              return Checkpoint{.recipe = std::move(recipe),
                                .epoch = epoch,
                                .batch = batch,

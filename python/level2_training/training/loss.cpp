@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "core/dtype_name.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/level2_training/training/frozen_parameters.hpp"
 #include "d5/level2_training/training/initial_values.hpp"
 #include "declared_keywords.hpp"
@@ -31,9 +32,18 @@ void bind_loss(py::module_& m) {
   m.def("without_loss", &without_loss, py::arg("network"), py::arg("loss") = "loss",
         "A copy of the network without that output and the nodes that served it alone.");
   m.def("losses", [] { return losses().names(); });
-  m.def("freeze", &freeze, py::arg("network"), py::arg("patterns"),
-        "Turns parameters that match a pattern such as \"features.*\" into constants; returns "
-        "their names.");
+  m.def(
+      "freeze",
+      [](Network& network, const std::vector<std::string>& patterns) {
+        if (patterns.empty()) {
+          throw ValueError(
+              "d5.freeze: patterns is [], expected one or more, such as \"features.*\"");
+        }
+        return freeze(network, patterns);
+      },
+      py::arg("network"), py::arg("patterns"),
+      "Turns parameters that match a pattern such as \"features.*\" into constants; returns "
+      "their names.");
   m.def("_freeze_parameters", &freeze_parameters, py::arg("network"), py::arg("names"));
   m.def(
       "take_values",

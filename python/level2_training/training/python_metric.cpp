@@ -14,10 +14,15 @@
 namespace d5::python {
 namespace {
 
+/// Throws: TypeError if the attribute is no text.
+std::string text_of(const py::object& self, const char* attribute) {
+  return answered<std::string>(self.attr(attribute), self, attribute, "a text");
+}
+
 /// The enumerator that the object's `attribute` names.
 template <class Enum>
 Enum word_of(const py::object& self, const char* attribute, std::initializer_list<Enum> all) {
-  const auto word = self.attr(attribute).cast<std::string>();
+  const std::string word = text_of(self, attribute);
   std::string known;
   for (const Enum one : all) {
     if (name_of(one) == word) return one;
@@ -29,7 +34,7 @@ Enum word_of(const py::object& self, const char* attribute, std::initializer_lis
 }
 
 Statistic statistic_of(const py::object& self) {
-  const auto word = self.attr("statistic").cast<std::string>();
+  const std::string word = text_of(self, "statistic");
   if (const auto statistic = statistic_from(word)) return *statistic;
   throw ValueError(fmt::format(
       "metric {}: statistic is '{}', expected median, p99, mean, maximum, rate, share, last, best "
@@ -41,8 +46,8 @@ class PythonMetric final : public PythonTrainingHooks<TrainingMetric> {
  public:
   explicit PythonMetric(const py::object& self)
       : PythonTrainingHooks(self),
-        name_(self.attr("name").cast<std::string>()),
-        unit_(self.attr("unit").cast<std::string>()),
+        name_(text_of(self, "name")),
+        unit_(text_of(self, "unit")),
         statistic_(statistic_of(self)),
         begin_(overrides(self, "Metric", "begin")),
         end_(overrides(self, "Metric", "end")),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/training/python_training_event.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 
@@ -13,7 +15,12 @@ namespace {
 class PythonTrainingEvent final : public PythonTrainingHooks<TrainingEvent> {
  public:
   explicit PythonTrainingEvent(const py::object& self) : PythonTrainingHooks(self) {
-    if (!listens()) throw TypeError("the event overrides none of d5.Event's hooks");
+    if (listens()) return;
+    if (!py::isinstance(self, py::module_::import("d5").attr("Event"))) {
+      throw TypeError(fmt::format(
+          "the event is {}, expected an object of a class derived from d5.Event", shown(self)));
+    }
+    throw TypeError("the event overrides none of d5.Event's hooks");
   }
 };
 

@@ -129,7 +129,14 @@ SessionOptions to_session_options(const Options& keywords) {
   }
   session.save = given.take<Path>("save", "").string();
   session.loader_threads = given.take("loader_threads", session.loader_threads);
-  for (const py::handle metric : given.take("metrics", py::list())) {
+  const py::list metrics = given.take("metrics", py::list());
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const py::object metric = metrics[i];
+    for (std::size_t k = 0; k < i; ++k) {
+      if (!py::isinstance<py::str>(metric) && py::object(metrics[k]).is(metric)) {
+        throw ValueError(fmt::format("metrics has {} twice, expected each once", shown(metric)));
+      }
+    }
     session.metrics.push_back(to_metric_choice(metric));
   }
   std::vector<py::handle> events;

@@ -74,6 +74,11 @@ void run_trainer(Trainer& trainer) {
 }
 
 void test_trainer(Trainer& trainer) {
+  if (trainer.test_sampler() == nullptr) {
+    throw ValueError(
+        "d5.Trainer.test: the trainer has no sampler for tests; d5.Trainer(optimizer, train, test) "
+        "has one");
+  }
   const TrainerUse use(trainer);
   long_call(trainer.optimizer().executor(), [&] { trainer.test(); });
 }
@@ -105,6 +110,10 @@ void bind_trainer(py::module_& m) {
                        std::int64_t checkpoints_kept, std::int64_t checkpoint_every,
                        std::int64_t test_every, std::string recipe) {
              expect_checkpoint(checkpoint.string(), checkpoint_every);
+             if (!test && test_every != TrainerOptions{}.test_every) {
+               throw ValueError(
+                   "d5.Trainer: test_every is given without test, the sampler of test runs");
+             }
              return std::make_unique<Trainer>(optimizer, train, test.value_or(nullptr),
                                               TrainerOptions{.epochs = epochs,
                                                              .most_batches = most_batches,

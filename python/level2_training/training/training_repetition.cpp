@@ -86,7 +86,13 @@ RunsByName repeat_all(const py::typing::Dict<py::str, Train>& trainings, const O
   for (const auto& [name, train] : trainings) {
     const auto function =
         std::make_shared<PythonReference>(py::reinterpret_borrow<py::object>(train));
-    const auto word = name.cast<std::string>();
+    const auto word =
+        answered<std::string>(name, "d5.repeat_trainings: a name in trainings", "a text");
+    if (!PyCallable_Check(train.ptr())) {
+      throw TypeError(fmt::format(
+          "d5.repeat_trainings: the training '{}' is {}, expected a function of the seed",
+          printable(word), shown(train)));
+    }
     all.push_back({.name = word, .train = [function, word](std::uint64_t seed) {
                      return call_python([&] {
                        return answered<std::vector<Measurement>>(
@@ -130,6 +136,9 @@ TrainedVariants train_all(const RecipeOrFile& recipe, const std::string& assignm
     throw ValueError(
         "d5.train_variants: neither vary nor trials is given; d5.repeat_training trains one "
         "recipe");
+  }
+  if (resume && !out) {
+    throw ValueError("d5.train_variants: resume is given without out, the results file to resume");
   }
   py::kwargs own(keywords.attr("copy")());
   const Recipe whole = to_recipe(recipe);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/validation/training_validation.hpp"
 
+#include <fmt/format.h>
 #include <pybind11/typing.h>
 
+#include <algorithm>
+
+#include "answered.hpp"
 #include "bindings.hpp"
 #include "d5/core/entries/entry_words.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/level2_training/validation/optimizer_validation.hpp"
 #include "declared_keywords.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
@@ -15,10 +20,23 @@ namespace {
 
 using Make = py::typing::Callable<std::shared_ptr<Optimizer>()>;
 
-MakeOptimizer maker(const Make& make) {
+/// `who` begins messages: "d5.test_optimizer: subject". Throws: ValueError for the same object
+/// again.
+MakeOptimizer maker(const Make& make, const std::string& who) {
   const auto function = std::make_shared<PythonReference>(make);
-  return [function] {
-    return call_python([&] { return function->object().cast<std::shared_ptr<Optimizer>>(); });
+  const auto made = std::make_shared<std::vector<std::shared_ptr<Optimizer>>>();
+  return [function, made, who] {
+    return call_python([&] {
+      auto one = answered<std::shared_ptr<Optimizer>>(
+          function->object(), who + "()", "an optimizer, such as d5.optimizer(name, executor)");
+      if (!one || std::ranges::find(*made, one) != made->end()) {
+        throw ValueError(fmt::format(
+            "{}() gave {}, expected an optimizer and an executor of its own for each call", who,
+            one ? "the same optimizer again" : "None"));
+      }
+      made->push_back(one);
+      return one;
+    });
   };
 }
 
@@ -48,7 +66,8 @@ std::pair<Measurements, Plot> check(const std::string& optimizer, const std::str
 std::pair<Measurements, Plot> test_against(const Make& subject, const Make& reference,
                                            Sampler& data, std::int64_t steps,
                                            double epsilons_a_step) {
-  const auto ours = maker(subject), theirs = maker(reference);
+  const auto ours = maker(subject, "d5.test_optimizer: subject"),
+             theirs = maker(reference, "d5.test_optimizer: reference");
   OptimizerJudgement judgement;
   long_call([&](const Interrupt&) {
     judgement = test_optimizer(ours, theirs, data, steps, {.epsilons_a_step = epsilons_a_step});
