@@ -24,6 +24,10 @@ import time
 from honest_sources import PYTHON_STYLES, STYLES, C, Style, c_source, drawn, python_source
 
 
+def style_of(way: str) -> Style:
+    return STYLES.get(way, Style(threads=PYTHON_STYLES.get(way, (0, 1))[1], ending=".py"))
+
+
 def refusals(program: str, pair: tuple[str, str], folder: pathlib.Path) -> list[str]:
     """Reasons of refused cases."""
     name, way = pair
@@ -33,10 +37,10 @@ def refusals(program: str, pair: tuple[str, str], folder: pathlib.Path) -> list[
         cases = [case for case in C[name][0] if ("float64:" in case) == (dtype == "double")]
         if not cases or (way in PYTHON_STYLES and dtype == "double"):
             continue
-        style = STYLES.get(way, Style(threads=PYTHON_STYLES.get(way, (0, 1))[1], ending=".py"))
+        style = style_of(way)
         source = folder / f"{stem}-{dtype}{style.ending}"
         source.write_text(python_source(name, way) if style.ending == ".py" else c_source(name, style, dtype))
-        words = [program, "op", "judge", str(source), "--samples", "6", "--warmup", "2",
+        words = [program, "op", "judge", str(source), "--samples", "6", "--warmup", "2", "--call-seconds", "60",
                  "--threads", str(style.threads), "--format", "json", "--quiet",
                  *(["--gradients"] if way == "gradients" else []), "--for", *cases]
         path = f"{pathlib.Path(sys.executable).parent}:{os.environ.get('PATH', '')}"
@@ -61,6 +65,11 @@ def main() -> int:
     arguments = parser.parse_args()
     chosen = [pair for pair in drawn(0 if arguments.only else arguments.draw, arguments.seed)
               if arguments.only in " ".join(pair)]
+    cores = len(os.sched_getaffinity(0))
+    for name, way in chosen:
+        if style_of(way).threads > cores:
+            print(f"skipped: {name} {way}: it has {style_of(way).threads} threads, and this process {cores} core")
+    chosen = [pair for pair in chosen if style_of(pair[1]).threads <= cores]
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         folder = pathlib.Path(arguments.folder or scratch)

@@ -17,6 +17,9 @@ def lenet():
     return d5.executor(d5.model("lenet", with_loss=True))
 
 
+FEW = d5.recipe("mnist-lenet-quick").changed("training.epochs=1", "training.most_batches=2")
+
+
 def sgd():
     return d5.optimizer("sgd", lenet())
 
@@ -184,6 +187,10 @@ MISTAKES = {
     "no steps to compare": (lambda: d5.test_optimizer(sgd, sgd, d5.sampler("ordered", DATA, batch_size=2), steps=0), "test_optimizer: steps is 0, expected at least 1"),
     "a schedule without its length": (lambda: d5.optimizer("sgd", lenet(), schedules={"learning_rate": "cosine"}), "schedule cosine: give its length"),
     "a limit without a unit": (lambda: d5.find_peak(lambda sample: sample, "p99<=50"), 'objective .p99<=50.: expected a percentile and a bound, as "p99<=50ms"'),
+    "a seed as a variant": (lambda: d5.train_variants("mnist-lenet-quick", vary="training.seed=1,2"), "vary training.seed=1,2: each run has a seed of its own"),
+    "a variant twice": (lambda: d5.train_variants("mnist-lenet-quick", vary="optimizer.learning_rate=0.1,0.1"), "vary optimizer.learning_rate=0.1,0.1: 0.1 is there twice"),
+    "a misspelt metric of runs": (lambda: d5.repeat_training(FEW, runs=2, metric="tset_accuracy"), "metric of a training 'tset_accuracy' is unknown; did you mean test_accuracy"),
+    "a state without what is needed": (lambda: d5.optimizer("adam", lenet()).restore({}), "the saved state lacks 'step'; it has nothing"),
     "initials for an option": (lambda: d5.train("mnist-lenet-quick", overrides={"optimizer.lr": 0.1}), "'optimizer.lr' is unknown; did you mean optimizer.learning_rate"),
     "framework twice": (lambda: d5.train("mnist-lenet-quick", framework="torch", frameworks=["torch"]), "framework and frameworks are one keyword"),
     "numbers for rows": (lambda: d5.Measurements(cast(Any, [1, 2])), "d5.Measurements: a row is 1, expected a d5.Measurement"),

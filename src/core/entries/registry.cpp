@@ -123,6 +123,7 @@ std::vector<std::string> nearest_names(std::string_view name,
   if (result.empty()) result = misspelt(name, candidates, last_part);
   if (result.empty()) result = longest_beginning(name, candidates);
   std::ranges::sort(result);
+  result.erase(std::ranges::unique(result).begin(), result.end());
   if (result.size() > kMost) result.resize(kMost);
   return result;
 }

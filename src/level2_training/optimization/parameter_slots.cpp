@@ -2,8 +2,11 @@
 #include "d5/level2_training/optimization/parameter_slots.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "d5/core/entries/registry.hpp"
+#include <ranges>
+
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 
@@ -40,9 +43,13 @@ void ParameterSlots::restore(const ValueMap& state) {
 const Tensor& state_entry(const ValueMap& state, const std::string& key, const std::string& who) {
   const auto place = state.find(key);
   if (place == state.end()) {
-    std::vector<std::string> known;
-    for (const auto& [name, value] : state) known.push_back(name);
-    throw_unknown_name(fmt::format("{}: saved state", who), key, known);
+    constexpr std::size_t kMostNamed = 8;
+    const auto names = std::views::keys(state);
+    throw NotFound(fmt::format("{}: the saved state lacks '{}'; it has {}", who, printable(key),
+                               state.empty() ? "nothing"
+                               : state.size() <= kMostNamed
+                                   ? printable(fmt::format("{}", fmt::join(names, ", ")))
+                                   : fmt::format("{} others", state.size())));
   }
   return place->second.tensor();
 }

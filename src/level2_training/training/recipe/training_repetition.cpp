@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/results/inherited_doubt.hpp"
+#include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/results/results.hpp"
 #include "d5/core/statistics/student.hpp"
@@ -77,6 +78,14 @@ bool is_done(const std::vector<RepeatedRuns>& all, const RepetitionOptions& opti
   return made >= options.most || std::ranges::all_of(all, [&](const RepeatedRuns& runs) {
            return half_width(runs, options.metric) <= options.half_width;
          });
+}
+
+/// Throws: NotFound for a metric that a run without failures does not have.
+void expect_metric(const std::vector<Measurement>& records, const std::string& metric) {
+  if (metric.empty() || records.empty() || find(records, metric) || has_failed(records)) return;
+  std::vector<std::string> names;
+  for (const Measurement& record : records) names.push_back(record.metric);
+  throw_unknown_name("metric of a training", metric, names);
 }
 
 void say_run(const RepetitionOptions& options, const std::string& name, const RepeatedRuns& runs) {
@@ -215,6 +224,7 @@ std::vector<RepeatedRuns> repeat_trainings(const std::vector<RepeatedTraining>& 
       all[i].seeds.push_back(seed);
       all[i].records.push_back(std::move(records));
       if (options.interrupt.due()) return all;
+      expect_metric(all[i].records.back(), options.metric);
       say_run(options, trainings[i].name, all[i]);
       hopeless |= std::ranges::count_if(all[i].records, has_failed) > kMostFailures;
     }

@@ -14,9 +14,19 @@ namespace d5 {
 std::vector<TrainingVariant> vary(const Recipe& recipe, const std::string& words) {
   const std::size_t equals = words.find('=');
   const std::string key = words.substr(0, equals);
+  if (key == "training.seed") {
+    throw ValueError(fmt::format(
+        "vary {}: each run has a seed of its own, so that the variants would be equal; ask for "
+        "more runs",
+        printable(words)));
+  }
   std::vector<TrainingVariant> variants;
   std::istringstream values(equals == std::string::npos ? "" : words.substr(equals + 1));
   for (std::string value; std::getline(values, value, ',');) {
+    if (std::ranges::find(variants, value, &TrainingVariant::name) != variants.end()) {
+      throw ValueError(
+          fmt::format("vary {}: {} is there twice", printable(words), printable(value)));
+    }
     TrainingVariant& one = variants.emplace_back(
         TrainingVariant{.name = value, .recipe = recipe, .differs = {{key, value}}});
     one.recipe.set(fmt::format("{}={}", key, value));
