@@ -161,8 +161,9 @@ void bind_evaluate(py::module_& m) {
       "Evaluates models: `d5 eval run`. `what` is a model's manifest (a built-in name, or a file), "
       "several of them, an evaluation's file, or its manifest as a dict. Keywords replace fields "
       "of the manifest. First comes each model's accuracy in each framework, then every scenario "
-      "with every batch size; each number is a row. `database`: address of a database for queries "
-      "and answers. With locked=True, `what` is a file of evaluation_lock.");
+      "with every batch size (1 where it asks for one sample after the other); each number is a "
+      "row. `database`: address of a database for queries and answers. With locked=True, `what` is "
+      "a file of evaluation_lock.");
   tell_keywords(m, "evaluate", options_of<EvaluationManifest>(), Untold::as_file_says);
   m.def("lint_manifest", &lint, py::arg("manifest"), py::kw_only(), py::arg("fetched") = false,
         "All faults of a file or a dict, as (line, column, message); empty if it is valid.");

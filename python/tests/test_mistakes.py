@@ -45,7 +45,7 @@ def added(**attributes):
 
 def rule_with_swapped_arguments():
     class Swapped(d5.UpdateRule):
-        def update(self, value, gradient):  # type: ignore[override]
+        def update(self, value, gradient):
             value -= gradient
 
 
@@ -130,7 +130,7 @@ def stepped(**words):
 
 
 class Unreadable(d5.Dataset):
-    read = None  # type: ignore[assignment]
+    read = None
 
     def __len__(self):
         return 3
@@ -186,7 +186,7 @@ MISTAKES = {
     "groups that set nothing": (lambda: d5.optimizer("sgd", lenet(), groups=["fc3.*"]), "groups of parameters: 'fc3.\\*' has no option of its own"),
     "no steps to compare": (lambda: d5.test_optimizer(sgd, sgd, d5.sampler("ordered", DATA, batch_size=2), steps=0), "test_optimizer: steps is 0, expected at least 1"),
     "a schedule without its length": (lambda: d5.optimizer("sgd", lenet(), schedules={"learning_rate": "cosine"}), "schedule cosine: give its length"),
-    "a limit without a unit": (lambda: d5.find_peak(lambda sample: sample, "p99<=50"), 'objective .p99<=50.: expected a percentile and a bound, as "p99<=50ms"'),
+    "a limit without a unit": (lambda: d5.find_peak(lambda sample: sample, "p99<=50"), 'p99 .<=50.: expected >= or <= and a time with its unit, as "<=50ms"'),
     "a seed as a variant": (lambda: d5.train_variants("mnist-lenet-quick", vary="training.seed=1,2"), "vary training.seed=1,2: each run has a seed of its own"),
     "a variant twice": (lambda: d5.train_variants("mnist-lenet-quick", vary="optimizer.learning_rate=0.1,0.1"), "vary optimizer.learning_rate=0.1,0.1: 0.1 is there twice"),
     "a misspelt metric of runs": (lambda: d5.repeat_training(FEW, runs=2, metric="tset_accuracy"), "metric of a training 'tset_accuracy' is unknown; did you mean test_accuracy"),

@@ -186,7 +186,7 @@ def test_equal_parameters_of_an_export_for_inference_stay_apart():
     np.testing.assert_allclose(d5.executor(network).inference({"input": x})[network.output_names[0]], module(torch.from_numpy(x)).detach(), atol=1e-5)
 
 
-class Scaled(torch.nn.Module):
+class Scaled(torch.nn.Module):  # type: ignore[name-defined,misc]
     """A frozen layer, a trained one, and a number in a buffer."""
 
     def __init__(self) -> None:
@@ -201,7 +201,8 @@ class Scaled(torch.nn.Module):
 
 @pytest.mark.parametrize("copied", [lambda net: net, copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
 def test_what_torch_does_not_train_is_not_trained(copied):
-    module, x = Scaled(), torch.randn(5, 3)
+    module: Any = Scaled()
+    x = torch.randn(5, 3)
     network = copied(d5torch.network(module, x))
     assert {one.name for one in network.parameters} == {"above.weight", "above.bias"}
     assert set(network.parameter_notes.constants) == {"below.weight", "below.bias", "scale"}
@@ -221,7 +222,8 @@ def test_what_torch_does_not_train_is_not_trained(copied):
 
 
 def test_a_module_that_is_frozen_as_a_whole_has_no_parameters():
-    module, x = Scaled().requires_grad_(False), torch.randn(5, 3)
+    module: Any = Scaled().requires_grad_(False)
+    x = torch.randn(5, 3)
     network = d5torch.network(module, x)
     assert len(network.parameters) == 0
     ours = d5torch.module(network)
@@ -230,7 +232,8 @@ def test_a_module_that_is_frozen_as_a_whole_has_no_parameters():
 
 
 def test_a_buffer_that_torch_does_not_save_may_be_missing_in_a_state():
-    module, x = Scaled(), torch.randn(5, 3)
+    module: Any = Scaled()
+    x = torch.randn(5, 3)
     module.register_buffer("scale", torch.tensor([0.5, 2.0]), persistent=False)
     ours = d5torch.module(d5torch.network(module, x))
     ours.load_state_dict(module.state_dict())
@@ -242,7 +245,7 @@ def test_a_buffer_that_torch_does_not_save_may_be_missing_in_a_state():
 
 
 def test_tied_weights_have_one_name_and_states_are_exchanged_without_the_other():
-    class Tied(torch.nn.Module):
+    class Tied(torch.nn.Module):  # type: ignore[name-defined,misc]
         def __init__(self):
             super().__init__()
             self.below, self.above = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)

@@ -429,7 +429,7 @@ def test_random_numbers_of_a_training_do_not_depend_on_its_tests():
         batches = [d5.sampler("ordered", data, batch_size=4) for _ in range(2)]
         executor = d5.executor(network)
         executor.mode = "training"
-        tests = {"test_sampler": batches[1], "test_every": test_every} if with_test else {}
+        tests = {"test": batches[1], "test_every": test_every} if with_test else {}
         d5.Trainer(d5.optimizer("sgd", executor), batches[0], epochs=3, **tests).run()
         return network.fetch("fc1.weight").numpy().copy()
 

@@ -375,7 +375,7 @@ def test_a_text_in_place_of_a_number_of_a_manifest_is_refused(error, field, text
 
 def test_a_choice_within_no_limit_is_refused(tmp_path):
     d5.write_results([], tmp_path / "none.json")
-    with pytest.raises(d5.ValueError, match="p99 '<=nan ms': expected >= or <= and a number"):
+    with pytest.raises(d5.ValueError, match="p99 '<=nan ms': expected >= or <= and a time with its unit"):
         d5.choose([tmp_path / "none.json"], {"p99": "<=nan ms"}, minimise="p99")
     for price in (float("nan"), -1):
         with pytest.raises(d5.ValueError, match="price is .*, expected the price of an hour, 0 or more"):

@@ -117,10 +117,11 @@ std::optional<Estimate> choice_number(const EvaluationCell& cell, const std::str
 }
 
 Requirement requirement_of(const std::string& number, const std::string& words) {
+  const bool is_time = unit_of_choice(number) == "s";
   const auto fail = [&] {
     return ValueError(
-        fmt::format("{} '{}': expected >= or <= and a number, as \">=0.75\", \"<=50ms\"", number,
-                    printable(words)));
+        fmt::format("{} '{}': expected >= or <= and {}", number, printable(words),
+                    is_time ? "a time with its unit, as \"<=50ms\"" : "a number, as \">=0.75\""));
   };
   Requirement required{.number = number};
   required.at_least = words.starts_with(">=");
@@ -135,7 +136,6 @@ Requirement requirement_of(const std::string& number, const std::string& words) 
       {{"", 1.0}, {"%", 0.01}, {"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}}};
   const auto known =
       std::ranges::find_if(kUnits, [&](const auto& one) { return unit == one.first; });
-  const bool is_time = unit_of_choice(number) == "s";
   if (known == kUnits.end() || unit.ends_with('s') != is_time) throw fail();
   required.limit *= known->second;
   return required;

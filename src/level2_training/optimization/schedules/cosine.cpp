@@ -14,7 +14,7 @@ struct CosineOptions {
   double end = 0;
 
   void declare(OptionList& options) {
-    options.add("length", length, "time until the end; to be given", {.least = 1});
+    options.add("length", length, "time until the end; has to be given", {.least = 0});
     options.add("end", end, "final value as a share of the initial one");
   }
 };

@@ -12,7 +12,7 @@ struct StepOptions {
   double factor = 0.1;
 
   void declare(OptionList& options) {
-    options.add("size", size, "time between steps; to be given", {.least = 1});
+    options.add("size", size, "time between steps; has to be given", {.least = 0});
     options.add("factor", factor, "factor on the value at each step", {.least = 0});
   }
 };

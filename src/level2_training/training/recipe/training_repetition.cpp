@@ -80,14 +80,6 @@ bool is_done(const std::vector<RepeatedRuns>& all, const RepetitionOptions& opti
          });
 }
 
-/// Throws: NotFound for a metric that a run without failures does not have.
-void expect_metric(const std::vector<Measurement>& records, const std::string& metric) {
-  if (metric.empty() || records.empty() || find(records, metric) || has_failed(records)) return;
-  std::vector<std::string> names;
-  for (const Measurement& record : records) names.push_back(record.metric);
-  throw_unknown_name("metric of a training", metric, names);
-}
-
 void say_run(const RepetitionOptions& options, const std::string& name, const RepeatedRuns& runs) {
   if (!options.say) return;
   std::string line = fmt::format("run {}", runs.records.size());
@@ -116,6 +108,14 @@ struct Joined {
 bool broke_off(const std::vector<Measurement>& records) {
   return std::ranges::all_of(records,
                              [](const Measurement& one) { return one.status == Status::failed; });
+}
+
+/// Throws: NotFound for a metric that a run that did not end early does not have.
+void expect_metric(const std::vector<Measurement>& records, const std::string& metric) {
+  if (metric.empty() || records.empty() || find(records, metric) || broke_off(records)) return;
+  std::vector<std::string> names;
+  for (const Measurement& record : records) names.push_back(record.metric);
+  throw_unknown_name("metric of a training", metric, names);
 }
 
 Joined join(const RepeatedRuns& runs, const Measurement& first) {
