@@ -260,7 +260,7 @@ def test_numbers_of_an_optimizer_are_hyper_parameters():
     optimizer.step(batch)
     assert rule.momentum == 0.45
     with pytest.raises(d5.NotFound, match="momentum"):
-        d5.optimizer(Heavy(), executor, schedules={"momentom": "cosine"})
+        d5.optimizer(Heavy(), executor, schedules={"momentom": "linear"})
 
 
 def bowl():

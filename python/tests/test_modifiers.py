@@ -138,6 +138,6 @@ def test_what_is_no_modifier_is_refused():
     with pytest.raises(d5.NotFound, match="clip_norm"):
         d5.optimizer("sgd", bowl(), modifiers="clip_nrm")
     with pytest.raises(d5.NotFound, match="learning_rate"):
-        d5.optimizer("sgd", bowl(), schedules={"rate": "cosine"})
+        d5.optimizer("sgd", bowl(), schedules={"rate": "linear"})
     assert "cosine" in d5.schedules()
     assert "sam" in d5.step_modifiers()
