@@ -222,7 +222,7 @@ def test_the_best_that_will_do_is_chosen(colours, tmp_path):
     d5.evaluate(colours(), scenarios=["closed_loop"], queries=10, out=tmp_path / "r.json")
     table, [row] = d5.choose([tmp_path / "r.json"], {"accuracy": ">=0.9"}, minimise="p50")
     assert row["will_do"] and row["value"] > 0 and len(table) == 1
-    _, [row] = d5.choose([tmp_path / "r.json"], {"p99": "<=1e-9"}, maximise="throughput")
+    _, [row] = d5.choose([tmp_path / "r.json"], {"p99": "<=1e-9s"}, maximise="throughput")
     assert not row["will_do"] and "p99" in row["why_not"]
     with pytest.raises(d5.ValueError, match="name an objective"):
         d5.choose([tmp_path / "r.json"])
