@@ -51,6 +51,7 @@ TEST_CASE("a schedule counts steps, or epochs") {
   for (const double expected : {8, 4, 4, 2, 2}) CHECK(rate(*by_step) == expected);
   const auto by_epoch = climb("sgd", {{"learning_rate", 8},
                                       {"schedules.learning_rate.name", "step"},
+                                      {"schedules.learning_rate.size", 1},
                                       {"schedules.learning_rate.factor", 0.5},
                                       {"schedules.learning_rate.every", "epoch"}});
   CHECK(rate(*by_epoch, 0) == 8);
@@ -65,6 +66,7 @@ TEST_CASE("several hyper-parameters have schedules, and those of groups change i
                                             {"groups.0.name", "b*"},
                                             {"groups.0.learning_rate", 2},
                                             {"schedules.learning_rate.name", "step"},
+                                            {"schedules.learning_rate.size", 1},
                                             {"schedules.learning_rate.factor", 0.5},
                                             {"schedules.momentum.name", "linear"},
                                             {"schedules.momentum.start", 1},
@@ -92,6 +94,8 @@ TEST_CASE("past its end a schedule stays where it was") {
     INFO(name);
     CHECK(std::isfinite(entry.make()->at(std::int64_t{1} << 60, 0.1)));
   }
+  CHECK_THROWS_AS(schedules().at("cosine").make(), ValueError);
+  CHECK_THROWS_AS(schedules().at("step").make(), ValueError);
 }
 
 TEST_CASE("the parts of a chain see what it observes, and its state is theirs") {
@@ -159,7 +163,7 @@ TEST_CASE("an impossible schedule is refused with its name") {
   const auto with = [](std::initializer_list<std::pair<std::string, Settings::Value>> settings) {
     return climb("sgd", settings);
   };
-  CHECK_THROWS_WITH(with({{"schedules.learning_rat", "cosine"}}), Catch::Contains("learning_rate"));
+  CHECK_THROWS_WITH(with({{"schedules.learning_rat", "linear"}}), Catch::Contains("learning_rate"));
   CHECK_THROWS_WITH(with({{"schedules.learning_rate", "cosines"}}), Catch::Contains("cosine"));
   CHECK_THROWS_WITH(with({{"schedules", "cosine"}}), Catch::Contains("learning_rate: {name"));
   CHECK_THROWS_AS(with({{"schedules.learning_rate.length", 3}}), NotFound);

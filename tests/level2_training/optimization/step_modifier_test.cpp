@@ -203,7 +203,9 @@ TEST_CASE("a hyper-parameter changes between steps, a group's in proportion") {
 }
 
 TEST_CASE("a group that matches nothing, and an option that a group has not, are refused") {
-  CHECK_THROWS_AS(descent({{"groups.0.name", "*.weight"}}), NotFound);
+  CHECK_THROWS_AS(descent({{"groups.0.name", "*"}}), ValueError);
+  CHECK_THROWS_AS(descent({{"groups.0.name", "*.weight"}, {"groups.0.learning_rate", 1}}),
+                  NotFound);
   CHECK_THROWS_AS(descent({{"groups.0.name", "*"}, {"groups.0.momentum", 1}}), NotFound);
   CHECK_THROWS_AS(descent({{"modifiers.0.name", "clip_norms"}}), NotFound);
 }
