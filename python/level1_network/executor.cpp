@@ -191,6 +191,12 @@ void expect_object(const py::object& observer) {
       given));
 }
 
+void throw_without_hooks(const py::object& event, const char* words) {
+  if (py::isinstance(event, py::module_::import("d5").attr("Event"))) throw TypeError(words);
+  throw TypeError(fmt::format(
+      "the event is {}, expected an object of a class derived from d5.Event", shown(event)));
+}
+
 std::shared_ptr<Event> execution_event(const py::object& object) {
   auto adapter = std::make_shared<PythonExecutionEvent>(object);
   return adapter->listens() ? adapter : nullptr;
@@ -272,12 +278,8 @@ void bind_executor(py::module_& m) {
             expect_object(event);
             auto adapter = execution_event(event);
             if (!adapter) {
-              if (!py::isinstance(event, py::module_::import("d5").attr("Event"))) {
-                throw TypeError(fmt::format(
-                    "the event is {}, expected an object of a class derived from d5.Event",
-                    shown(event)));
-              }
-              throw TypeError(
+              throw_without_hooks(
+                  event,
                   "the event overrides no hook of an executor: before_run, after_run, before_pass, "
                   "after_pass, before_node, after_node, before_nested_node, after_nested_node, "
                   "gradient_ready");

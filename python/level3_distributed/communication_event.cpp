@@ -69,7 +69,8 @@ void add_communication_event(Communicator& ranks, const Anything& event) {
   expect_object(event);
   auto adapter = std::make_shared<PythonCommunicationEvent>(event);
   if (!adapter->listens()) {
-    throw TypeError(
+    throw_without_hooks(
+        event,
         "the event overrides no hook of a communicator: before_call, after_call, call_complete, "
         "before_wait, after_wait");
   }

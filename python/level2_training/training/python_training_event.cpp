@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/training/python_training_event.hpp"
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <string>
 
@@ -15,12 +13,7 @@ namespace {
 class PythonTrainingEvent final : public PythonTrainingHooks<TrainingEvent> {
  public:
   explicit PythonTrainingEvent(const py::object& self) : PythonTrainingHooks(self) {
-    if (listens()) return;
-    if (!py::isinstance(self, py::module_::import("d5").attr("Event"))) {
-      throw TypeError(fmt::format(
-          "the event is {}, expected an object of a class derived from d5.Event", shown(self)));
-    }
-    throw TypeError("the event overrides none of d5.Event's hooks");
+    if (!listens()) throw_without_hooks(self, "the event overrides none of d5.Event's hooks");
   }
 };
 
