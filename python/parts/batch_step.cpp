@@ -59,13 +59,12 @@ class PythonBatchStep final : public BatchStep, public py::trampoline_self_life_
  private:
   /// Throws: NotFound for a returned name that is no field after the step.
   void expect_fields(const Values& given) const {
-    std::vector<std::string> names;
-    for (const auto& field : fields_) names.push_back(field.name);
     for (const auto& [key, value] : given) {
       const auto name = py::str(key).cast<std::string>();
-      if (std::ranges::find(names, name) == names.end()) {
-        throw_unknown_name("a batch step returned a field, which", name, names);
-      }
+      if (std::ranges::find(fields_, name, &Dataset::Field::name) != fields_.end()) continue;
+      std::vector<std::string> names;
+      for (const auto& field : fields_) names.push_back(field.name);
+      throw_unknown_name("a batch step returned a field, which", name, names);
     }
   }
   void write(const Values& given, std::span<const Tensor> in, std::size_t f, Tensor& out) const {
