@@ -33,7 +33,7 @@ class ModeSetter {
   ModeSetter(const Network& network, bool training)
       : network_(network),
         training_(training),
-        has_frozen_(std::ranges::any_of(network.graph().nodes, [](const auto& node) {
+        some_train_(std::ranges::any_of(network.graph().nodes, [](const auto& node) {
           return is_normalization(node) && trains(node);
         })) {}
 
@@ -58,11 +58,9 @@ class ModeSetter {
 
     std::vector<onnx::Node> nodes = std::exchange(graph.nodes, {});
     for (onnx::Node& node : nodes) {
-      const bool standard = node.domain.empty();
-      if (standard && node.op_type == "Dropout") set_dropout(node);
+      if (node.domain.empty() && node.op_type == "Dropout") set_dropout(node);
       for (auto& [name, attribute] : node.attributes) set_held(attribute);
-      const bool is_frozen = training_ && has_frozen_ && !trains(node);
-      if (!is_normalization(node) || is_frozen) {
+      if (!is_normalization(node) || (training_ && some_train_ && !trains(node))) {
         graph.nodes.push_back(std::move(node));
       } else if (training_) {
         graph.nodes.push_back(train(std::move(node), updates));
@@ -136,7 +134,7 @@ class ModeSetter {
 
   const Network& network_;
   bool training_;
-  bool has_frozen_;  ///< some are written for training, so that the others are not to be trained
+  bool some_train_;  ///< a BatchNormalization is written for training: the others are frozen
   GraphInMode result_;
   std::string flag_;  ///< the flag that Dropouts read
 };
