@@ -83,8 +83,7 @@ OptimizerJudgement test_optimizer(const MakeOptimizer& subject, const MakeOptimi
   const auto mine = subject(), its = reference();
   result.closed = divergence(*mine, *its, data, steps);
   Measurement closed = difference_record(*mine, "trajectory_difference", result.closed);
-  const Measurement form = closed;
-  Measurement open = form;
+  Measurement open = closed;
   open.metric = "rule_difference";
   try {
     const auto fresh = subject(), other = reference();
