@@ -45,6 +45,10 @@ class Sampler(_Sampler):
         self.loader, self.fields, self.seed = loader, fields, seed
         self._batches: Any = None
 
+    def settings(self) -> dict[str, str]:
+        batch_size = "" if self.loader.batch_size is None else str(self.loader.batch_size)
+        return {"batch_size": batch_size, "batches": str(len(self.loader)), "seed": str(self.seed)}
+
     def reset(self, epoch: Any = 0) -> None:
         if hasattr(self.loader.sampler, "set_epoch"):
             self.loader.sampler.set_epoch(int(epoch))

@@ -24,7 +24,7 @@ constexpr const char* kExecutorHelp =
     class Doubling(d5.GraphExecutor):
         framework = "doubling"
         def inference(self, inputs):
-            return {"y": 2 * inputs["x"].numpy()}
+            return {"y": 2 * np.asarray(inputs["x"])}
         def inference_and_backprop(self, inputs, loss):
             self.network.parameters[0].gradient.numpy()[...] = ...
             return self.inference(inputs)

@@ -89,3 +89,14 @@ def test_the_row_of_a_metric_may_be_made_after_the_run():
     record = d5.training_metric(metric).record("mine")
     assert record.status == "passed" and list(record.samples) == metric.samples and len(metric.samples) == 2
     np.testing.assert_equal(record.value, metric.samples[-1])
+
+
+def test_samples_that_are_not_numbers_are_no_pass():
+    class Lost(d5.Metric):
+        def after_batch(self, trainer, batch, outputs):
+            self.samples.append(float("nan") if batch.index == 0 else 1.0)
+
+    metric = Lost()
+    trainer_of(metric).run()
+    record = d5.training_metric(metric).record("mine")
+    assert record.status == "mistrusted" and record.reason == "1 of 2 samples are NaN or infinite"

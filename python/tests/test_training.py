@@ -126,6 +126,28 @@ def test_dropout_in_python_goes_on_where_a_checkpoint_left_it(tmp_path):
     np.testing.assert_array_equal(run(6, resume=str(tmp_path / "run")), whole)
 
 
+@pytest.mark.parametrize(
+    ("batch_size", "seed", "rate", "words"),
+    [
+        (16, 1, 0.02, "sampler.batch_size: 32 in the checkpoint, 16 here"),
+        (32, 2, 0.02, "sampler.seed: 1 in the checkpoint, 2 here"),
+        (32, 1, 0.2, "optimizer.learning_rate: 0.02 in the checkpoint, 0.2 here"),
+    ],
+)
+def test_a_run_with_other_settings_does_not_resume_a_checkpoint(tmp_path, batch_size, seed, rate, words):
+    data = d5.tensor_dataset({"image": np.zeros((64, 1, 28, 28), np.float32), "label": np.arange(64) % 10})
+
+    def trainer(batch_size=32, seed=1, rate=0.02):
+        executor = d5.executor(d5.model("lenet", with_loss=True, seed=1))
+        train = d5.sampler("shuffle", data, batch_size=batch_size, seed=seed)
+        return d5.Trainer(d5.optimizer("sgd", executor, learning_rate=rate), train)
+
+    trainer().save_checkpoint(tmp_path / "run")
+    trainer().resume(tmp_path / "run")
+    with pytest.raises(d5.FormatError, match=words):
+        trainer(batch_size, seed, rate).resume(tmp_path / "run")
+
+
 def test_an_optimizer_in_python_without_a_state_is_refused():
     class Forgetful(d5.Optimizer):
         def update_rule(self, gradient, parameter, index): ...
@@ -234,6 +256,9 @@ def test_a_gradient_check_from_python():
 
 class Rows(d5.Sampler):
     """Batches of arrays in order, rotated by the epoch: a loader of somebody else's."""
+
+    def settings(self):
+        return {"batch_size": self.batch_size}
 
     def __init__(self, arrays, batch_size):
         super().__init__()

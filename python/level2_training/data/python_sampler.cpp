@@ -282,6 +282,19 @@ const Dataset& PythonSampler::dataset() const {
   return *dataset_;
 }
 
+std::map<std::string, std::string> PythonSampler::settings() const {
+  return call_python([&] {
+    std::map<std::string, std::string> all;
+    if (!overrides(self(), "Sampler", "settings")) return all;
+    for (const auto& [name, value] :
+         answered<py::dict>(call("settings"), "sampler " + class_name() + ": settings()",
+                            "a dict of values by name")) {
+      all[py::str(name)] = py::str(value);
+    }
+    return all;
+  });
+}
+
 std::shared_ptr<Sampler> to_sampler(const py::object& made) {
   const auto owner = std::make_shared<PythonReference>(made);
   return {owner, expected_part<Sampler>(made, "a d5.Sampler").get()};

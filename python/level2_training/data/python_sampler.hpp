@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ class PythonSampler final : public Sampler {
   /// has.
   [[nodiscard]] SamplerLaw law() const override;
   [[nodiscard]] const Dataset& dataset() const override;
+  [[nodiscard]] std::map<std::string, std::string> settings() const override;
   /// Throws: ShapeError in `next` for a batch with fewer samples than ranks.
   void take_part(int rank, int ranks) override;
   void take_batches(int rank, int ranks) override;

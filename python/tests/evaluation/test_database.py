@@ -19,11 +19,13 @@ def test_reading_makes_no_file(tmp_path):
 
 def test_a_database_is_made_by_writing_and_closed_by_with(tmp_path):
     rows = d5.bench("Relu 64", frameworks=["reference"], samples=5)
-    with d5.Database(tmp_path / "new" / "results.db") as database:
+    with pytest.raises(d5.IoError, match="there is no folder '.*resluts'; make it, or correct the name"):
+        d5.Database(tmp_path / "resluts" / "results.db").add(rows)
+    with d5.Database(tmp_path / "results.db") as database:
         run = database.add(rows, command="mine")
         assert [one["id"] for one in database.runs()] == [run] and "results.db" in repr(database)
-    assert not list(tmp_path.glob("new/results.db-*"))  # left by an open connection
-    again = d5.Database(tmp_path / "new" / "results.db")
+    assert not list(tmp_path.glob("results.db-*"))  # left by an open connection
+    again = d5.Database(tmp_path / "results.db")
     assert len(again.results(run)) == len(rows)  # to read
     again.add(rows[:1], command="more")  # then to write
     assert len(again.runs()) == 2

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/database/open_database.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
 
 #include "core/files/scratch_folder.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
+#include "d5/evaluation/database/evaluation_database.hpp"
 #include "evaluation/database/migrations.hpp"
 
 namespace d5::detail {
@@ -23,6 +26,20 @@ const std::string& empty_file() {
   return bytes;
 }
 
+/// Makes the folder of the usual database. A folder that somebody named has to exist, because a
+/// misspelt one would be an empty database beside the right one.
+void prepare_folder(const std::string& file) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(file).parent_path();
+  std::error_code error;  // opening reports it
+  if (folder.empty() || fs::exists(folder, error)) return;
+  if (!named_database().empty() || file != usual_database()) {
+    throw IoError(fmt::format("database '{}': there is no folder '{}'; make it, or correct the name",
+                              printable(file), printable(folder.string())));
+  }
+  fs::create_directories(folder, error);
+}
+
 }  // namespace
 
 void prepare_unsynced() { (void)empty_file(); }
@@ -37,9 +54,7 @@ std::unique_ptr<SqlConnection> open_database(const std::string& address,
   const bool is_server = address.starts_with("postgresql://") || address.starts_with("postgres://");
   const bool writes = options.missing == SqlOptions::Missing::made;
   std::error_code unknown;  // opening reports the error
-  if (!is_server && writes) {
-    std::filesystem::create_directories(std::filesystem::path(address).parent_path(), unknown);
-  }
+  if (!is_server && writes) prepare_folder(address);
   if (options.sync == SqlOptions::Sync::none && writes && !is_server &&
       !std::filesystem::exists(address, unknown)) {
     std::ofstream(address, std::ios::binary) << empty_file();

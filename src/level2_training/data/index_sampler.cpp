@@ -73,6 +73,13 @@ SamplerLaw IndexSampler::law() const {
   return law;
 }
 
+std::map<std::string, std::string> IndexSampler::settings() const {
+  return {{"batch_size", fmt::to_string(options_.batch_size)},
+          {"samples", fmt::to_string(dataset_->size())},
+          {"seed", fmt::to_string(options_.seed)},
+          {"tail", options_.tail == Tail::keep ? "keep" : "drop"}};
+}
+
 void IndexSampler::expect_part(int rank, int ranks) const {
   expect_outside(loader_.get());
   if (ranks < 1 || rank < 0 || rank >= ranks) {

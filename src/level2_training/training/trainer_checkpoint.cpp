@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kParameter = "parameter/", kConstant = "constant/",
                            kOptimizer = "optimizer/", kHyper = "hyper/", kExecutor = "executor/",
-                           kMetric = "metric/", kDoubts = "doubts";
+                           kMetric = "metric/", kDoubts = "doubts", kParts = "settings";
 
 std::string joined(std::string_view prefix, std::string_view name) {
   return std::string(prefix).append(name);
@@ -76,6 +76,32 @@ ValueMap changed(const HyperParameters& numbers) {
     if (value != numbers.initial(name)) result[name] = Tensor::scalar(value);
   }
   return result;
+}
+
+/// Settings of the sampler and of the optimizer, as lines "sampler.batch_size: 64": a resumed run
+/// with other ones would be neither the old run nor a new one.
+std::vector<std::string> settings_of_parts(const Sampler& sampler,
+                                           const HyperParameters& numbers) {
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : sampler.settings()) {
+    lines.push_back(fmt::format("sampler.{}: {}", name, value));
+  }
+  for (std::size_t group = 0; group < numbers.groups(); ++group) {
+    const std::string of = group == 0 ? "" : fmt::format("groups.{}.", group - 1);
+    for (const auto& name : numbers.names()) {
+      lines.push_back(fmt::format("optimizer.{}{}: {}", of, name, numbers.initial(name, group)));
+    }
+  }
+  return lines;
+}
+
+std::map<std::string, std::string> by_name(const std::vector<std::string>& lines) {
+  std::map<std::string, std::string> settings;
+  for (const auto& line : lines) {
+    const auto colon = line.find(": ");
+    settings[line.substr(0, colon)] = colon == std::string::npos ? "" : line.substr(colon + 2);
+  }
+  return settings;
 }
 
 /// An entry of `wanted` that `has` lacks or that differs; empty if there is none.
@@ -142,6 +168,8 @@ void Trainer::save_checkpoint(const std::string& path) {
   };
   add(kOptimizer, optimizer_.state());
   add(kHyper, changed(optimizer_.hyper_parameters()));
+  checkpoint.tensors[std::string(kParts)] =
+      tensor_of(settings_of_parts(train_, optimizer_.hyper_parameters()));
   add(kExecutor, optimizer_.executor().state());
   add(kMetric, metric_state_);
   add(kMetric, metric_state());
@@ -154,14 +182,16 @@ void Trainer::resume(const std::string& path) {
   const auto fail = [&](const std::string& what) {
     throw FormatError(fmt::format("checkpoint '{}': {}", printable(path), what));
   };
+  const auto expect_equal = [&](const std::map<std::string, std::string>& saved,
+                                const std::map<std::string, std::string>& here) {
+    const auto words = differences(saved, here);
+    if (words.empty()) return;
+    fail(fmt::format("was begun with other settings: {}; resume with what it was begun with, or "
+                     "begin another",
+                     words));
+  };
   if (checkpoint.recipe != options_.recipe) {
-    const auto words = differences(checkpoint.settings, options_.settings);
-    if (!words.empty()) {
-      fail(
-          fmt::format("was begun with other settings: {}; resume with what it was begun with, or "
-                      "begin another",
-                      words));
-    }
+    expect_equal(checkpoint.settings, options_.settings);
     fail(fmt::format(
         "is of another recipe, of other settings{} or another model file: '{}', "
         "expected '{}'; resume with what it was begun with",
@@ -169,6 +199,11 @@ void Trainer::resume(const std::string& path) {
             ? ""
             : fmt::format(", of {} ranks where here are {},", checkpoint.ranks, options_.ranks),
         printable(checkpoint.recipe), printable(options_.recipe)));
+  }
+  if (const auto parts = checkpoint.tensors.find(std::string(kParts));
+      parts != checkpoint.tensors.end()) {
+    expect_equal(by_name(lines_of(parts->second.tensor())),
+                 by_name(settings_of_parts(train_, optimizer_.hyper_parameters())));
   }
   if (checkpoint.batch > train_.batches()) {
     fail(fmt::format("is before batch {} of an epoch, but the data make {}", checkpoint.batch,

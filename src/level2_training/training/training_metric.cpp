@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/training/training_metric.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
 #include "d5/core/results/measurement.hpp"
 #include "d5/level2_training/optimization/parameter_slots.hpp"
 
@@ -11,6 +16,10 @@ void TrainingMetric::summarise(Measurement& result) const {
   if (samples_.empty()) {
     result.status = Status::skipped;
     result.reason = "the run ended before there was anything to observe";
+  }
+  const auto lost = std::ranges::count_if(samples_, [](double x) { return !std::isfinite(x); });
+  if (lost > 0) {
+    mistrust(result, fmt::format("{} of {} samples are NaN or infinite", lost, samples_.size()));
   }
   for (const auto& doubt : doubts_) mistrust(result, doubt);
 }

@@ -210,7 +210,8 @@ TEST_CASE("a checkpoint of another recipe, network or optimizer is refused and c
   CHECK(test::parameters(*other.optimizer) == before);
 
   Run momentum({.epochs = 1, .recipe = "one"}, "momentum");
-  CHECK_THROWS_AS(momentum.trainer.resume(folder / "c"), NotFound);
+  CHECK_THROWS_WITH(momentum.trainer.resume(folder / "c"),
+                    Catch::Contains("optimizer.momentum: not set in the checkpoint, 0.9 here"));
   CHECK(test::parameters(*momentum.optimizer) == before);
 
   Checkpoint fewer = read_checkpoint(folder / "c");
@@ -222,6 +223,44 @@ TEST_CASE("a checkpoint of another recipe, network or optimizer is refused and c
   write_checkpoint(fewer, folder / "fewer");
   CHECK_THROWS_WITH(third.trainer.resume(folder / "fewer"), Catch::Contains("'b1'"));
   CHECK(test::parameters(*third.optimizer) == before);
+}
+
+TEST_CASE("a checkpoint is not resumed with another order, batch size or learning rate") {
+  const testing::TemporaryFolder folder;
+  const auto optimizer = test::points_optimizer("adam");
+  const auto sampler = [](const Settings& settings, std::int64_t points = 40) {
+    return samplers().at("shuffle").make(test::points(points), settings);
+  };
+  const auto train = sampler({{"batch_size", 8}, {"seed", 5}});
+  Trainer(*optimizer, *train, nullptr).save_checkpoint(folder / "c");
+
+  const auto words = [&](const std::shared_ptr<Sampler>& other, Optimizer& by) {
+    Trainer trainer(by, *other, nullptr);
+    try {
+      trainer.resume(folder / "c");
+    } catch (const FormatError& error) {
+      return std::string(error.what());
+    }
+    return std::string("resumed");
+  };
+  CHECK(words(train, *optimizer) == "resumed");
+  CHECK_THAT(words(sampler({{"batch_size", 4}, {"seed", 5}}), *optimizer),
+             Catch::Contains("sampler.batch_size: 8 in the checkpoint, 4 here"));
+  CHECK_THAT(words(sampler({{"batch_size", 8}, {"seed", 6}}), *optimizer),
+             Catch::Contains("sampler.seed: 5 in the checkpoint, 6 here"));
+  CHECK_THAT(words(sampler({{"batch_size", 8}, {"seed", 5}, {"tail", "drop"}}), *optimizer),
+             Catch::Contains("sampler.tail: keep in the checkpoint, drop here"));
+  CHECK_THAT(words(sampler({{"batch_size", 8}, {"seed", 5}}, 48), *optimizer),
+             Catch::Contains("sampler.samples: 40 in the checkpoint, 48 here"));
+  const auto faster = test::points_optimizer("adam", {{"learning_rate", 0.5}});
+  CHECK_THAT(words(train, *faster),
+             Catch::Contains("optimizer.learning_rate: 0.001 in the checkpoint, 0.5 here"));
+
+  // Files from before these settings were kept are resumed as they were.
+  Checkpoint older = read_checkpoint(folder / "c");
+  older.tensors.erase("settings");
+  write_checkpoint(older, folder / "c");
+  CHECK(words(train, *faster) == "resumed");
 }
 
 TEST_CASE("a checkpoint that cannot be written ends training with the reason") {

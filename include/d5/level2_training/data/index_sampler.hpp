@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -51,6 +53,8 @@ class IndexSampler : public Sampler {
   [[nodiscard]] SamplerLaw law() const final;
   [[nodiscard]] std::int64_t left_out() const final { return size_.left_out; }
   [[nodiscard]] const SamplerOptions& options() const { return options_; }
+  /// "batch_size", "tail" and "seed"; "samples": the dataset's size.
+  [[nodiscard]] std::map<std::string, std::string> settings() const override;
 
   void take_part(int rank, int ranks) final;
   void take_batches(int rank, int ranks) final;

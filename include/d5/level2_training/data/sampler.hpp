@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -77,6 +78,9 @@ class Sampler {
   /// Guarantees that `test_sampler` verifies.
   [[nodiscard]] virtual SamplerLaw law() const = 0;
   [[nodiscard]] virtual const Dataset& dataset() const = 0;
+  /// Options that decide its batches, as text by name. A checkpoint that was saved with other ones
+  /// is refused. Empty: unknown.
+  [[nodiscard]] virtual std::map<std::string, std::string> settings() const { return {}; }
   /// From the next batch on, reads and returns only part `rank` of every batch. A batch of T
   /// samples is cut into n = `ranks` contiguous parts of nearly equal size; the first T mod n have
   /// one sample more. `Batch::global_size` is T, so that averages over samples stay exact. If T < n

@@ -30,6 +30,8 @@ class HyperParameters {
   }
 
   [[nodiscard]] std::vector<std::string> names() const;
+  /// Number of times that options were bound: parameter groups and one.
+  [[nodiscard]] std::size_t groups() const { return groups_.size(); }
   [[nodiscard]] bool has(std::string_view name) const;
   /// Value outside groups. Throws: NotFound.
   [[nodiscard]] double at(std::string_view name) const;

@@ -18,8 +18,8 @@ namespace d5 {
 class TrainingMetric : public Metric, public TrainingEvent {
  public:
   [[nodiscard]] const std::vector<double>& samples() const { return samples_; }
-  /// Skipped, with the reason, if nothing was observed; mistrusted if there are doubts. Overriders
-  /// must call it.
+  /// Skipped, with the reason, if nothing was observed; mistrusted if there are doubts, or samples
+  /// that are NaN or infinite. Overriders must call it.
   void summarise(Measurement& result) const override;
 
   /// State for checkpoints; overriders add to their base's.

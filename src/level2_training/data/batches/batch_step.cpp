@@ -51,6 +51,9 @@ class SteppedSampler final : public Sampler {
   void seek(std::int64_t epoch, std::int64_t index) override { sampler_->seek(epoch, index); }
   [[nodiscard]] std::int64_t batches() const override { return sampler_->batches(); }
   [[nodiscard]] SamplerLaw law() const override { return sampler_->law(); }
+  [[nodiscard]] std::map<std::string, std::string> settings() const override {
+    return sampler_->settings();
+  }
   [[nodiscard]] std::int64_t left_out() const override { return sampler_->left_out(); }
   [[nodiscard]] const Dataset& dataset() const override { return sampler_->dataset(); }
   void take_part(int rank, int ranks) override { sampler_->take_part(rank, ranks); }

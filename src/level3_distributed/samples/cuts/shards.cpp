@@ -19,6 +19,9 @@ class ShardSampler final : public Sampler {
   void seek(std::int64_t epoch, std::int64_t index) override { mine_->seek(epoch, index); }
   [[nodiscard]] std::int64_t batches() const override { return mine_->batches(); }
   [[nodiscard]] SamplerLaw law() const override { return mine_->law(); }
+  [[nodiscard]] std::map<std::string, std::string> settings() const override {
+    return mine_->settings();
+  }
   [[nodiscard]] const Dataset& dataset() const override { return mine_->dataset(); }
   [[nodiscard]] std::int64_t left_out() const override { return left_out_; }
   void take_part(int rank, int ranks) override { mine_->take_part(rank, ranks); }
