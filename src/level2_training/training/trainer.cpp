@@ -223,15 +223,20 @@ void Trainer::test() {
   const ModeScope inference(executor, NetworkMode::inference);
   const bool is_alone = optimizer_.agreement().is_alone();  // others may have more test batches
   detail::TestMean losses;
-  while (const Batch* batch = traced_next_batch(*test_)) {
-    if (is_alone) interrupt_.check("test run");
-    const ValueMap& outputs = executor.inference(test_feed_.of(executor.network(), *batch));
-    if (executor.ended_early()) continue;
-    if (outputs.contains(optimizer_.loss())) {
-      losses.add_loss(detail::scalar_loss(outputs, optimizer_.loss()), optimizer_.loss_weight(),
-                      *batch);
+  try {
+    while (const Batch* batch = traced_next_batch(*test_)) {
+      if (is_alone) interrupt_.check("test run");
+      const ValueMap& outputs = executor.inference(test_feed_.of(executor.network(), *batch));
+      if (executor.ended_early()) continue;
+      if (outputs.contains(optimizer_.loss())) {
+        losses.add_loss(detail::scalar_loss(outputs, optimizer_.loss()), optimizer_.loss_weight(),
+                        *batch);
+      }
+      for (auto* event : listeners_) event->after_test_batch(*this, *batch, outputs);
     }
-    for (auto* event : listeners_) event->after_test_batch(*this, *batch, outputs);
+  } catch (const Interrupted&) {
+    executor.restore(before);  // a checkpoint follows
+    throw;
   }
   executor.restore(before);  // random numbers of training do not depend on when it is tested
   optimizer_.tested(losses.empty() ? 0 : losses.value(), losses.weight());

@@ -176,6 +176,32 @@ TEST_CASE("a run that was interrupted leaves a checkpoint, and goes on to the sa
   }
 }
 
+TEST_CASE("a run that was interrupted within a test run goes on to the same bits") {
+  struct Stopper final : TrainingEvent {
+    std::stop_source stop;
+    void after_test_batch(Trainer&, const Batch&, const ValueMap&) override { stop.request_stop(); }
+  };
+  const testing::TemporaryFolder folder;
+  const auto train = samplers().at("shuffle").make(test::points(40), {{"batch_size", 8}});
+  const auto tested = samplers().at("ordered").make(test::points(30, 2), {{"batch_size", 10}});
+  const auto whole = test::points_optimizer("adam", {}, 0.5F);
+  Trainer(*whole, *train, tested.get(), {.epochs = 2}).run();
+
+  const auto first = test::points_optimizer("adam", {}, 0.5F);
+  Trainer begun(*first, *train, tested.get(), {.epochs = 2, .checkpoint = folder / "c"});
+  const auto stopper = std::make_shared<Stopper>();
+  begun.events().add(stopper);
+  begun.run({.token = stopper->stop.get_token()});
+  CHECK(begun.interrupted());
+  CHECK(begun.step() == 5);
+
+  const auto second = test::points_optimizer("adam", {}, 0.5F);
+  Trainer rest(*second, *train, tested.get(), {.epochs = 2});
+  rest.resume(folder / "c");
+  rest.run();
+  CHECK(test::parameters(*second) == test::parameters(*whole));
+}
+
 TEST_CASE("a resumed run drops the values that an uninterrupted one drops") {
   const testing::TemporaryFolder folder;
   Run whole({.epochs = 3}, "sgd", 0.5f);
