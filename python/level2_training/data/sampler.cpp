@@ -216,9 +216,10 @@ void bind_sampler(py::module_& m) {
       .def_property_readonly("dataset", &Sampler::dataset, inside, "The data set that it reads.")
       .def_property_readonly("left_out", &Sampler::left_out,
                              "Number of samples of an epoch that are in no batch of any rank.")
-      .def("settings", &Sampler::settings,
-           "Options that decide its batches, by name. A trainer refuses a checkpoint that was saved "
-           "with other ones. A class in Python returns {} unless it has this method.")
+      .def(
+          "settings", &Sampler::settings,
+          "Options that decide its batches, by name. A trainer refuses a checkpoint that was saved "
+          "with other ones. A class in Python returns {} unless it has this method.")
       .def("__len__", &Sampler::batches)
       .def("__iter__", &loop, inside)
       .def(

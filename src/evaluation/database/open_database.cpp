@@ -34,8 +34,9 @@ void prepare_folder(const std::string& file) {
   std::error_code error;  // opening reports it
   if (folder.empty() || fs::exists(folder, error)) return;
   if (!named_database().empty() || file != usual_database()) {
-    throw IoError(fmt::format("database '{}': there is no folder '{}'; make it, or correct the name",
-                              printable(file), printable(folder.string())));
+    throw IoError(
+        fmt::format("database '{}': there is no folder '{}'; make it, or correct the name",
+                    printable(file), printable(folder.string())));
   }
   fs::create_directories(folder, error);
 }

@@ -80,8 +80,7 @@ ValueMap changed(const HyperParameters& numbers) {
 
 /// Settings of the sampler and of the optimizer, as lines "sampler.batch_size: 64": a resumed run
 /// with other ones would be neither the old run nor a new one.
-std::vector<std::string> settings_of_parts(const Sampler& sampler,
-                                           const HyperParameters& numbers) {
+std::vector<std::string> settings_of_parts(const Sampler& sampler, const HyperParameters& numbers) {
   std::vector<std::string> lines;
   for (const auto& [name, value] : sampler.settings()) {
     lines.push_back(fmt::format("sampler.{}: {}", name, value));
@@ -186,9 +185,10 @@ void Trainer::resume(const std::string& path) {
                                 const std::map<std::string, std::string>& here) {
     const auto words = differences(saved, here);
     if (words.empty()) return;
-    fail(fmt::format("was begun with other settings: {}; resume with what it was begun with, or "
-                     "begin another",
-                     words));
+    fail(
+        fmt::format("was begun with other settings: {}; resume with what it was begun with, or "
+                    "begin another",
+                    words));
   };
   if (checkpoint.recipe != options_.recipe) {
     expect_equal(checkpoint.settings, options_.settings);
