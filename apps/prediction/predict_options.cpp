@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <sstream>
 
 #include "apps/declared_options.hpp"
@@ -14,6 +15,7 @@
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/machine/threads.hpp"
 #include "d5/core/numbers/duration.hpp"
+#include "d5/core/results/results.hpp"
 #include "d5/level3_distributed/launching/rank_launch.hpp"
 #include "d5/prediction/training/prediction_strategy.hpp"
 
@@ -97,12 +99,16 @@ void PredictOptions::declare(OptionList& options) {
   options.add("what_helps", what_helps,
               "find each row's bottleneck: three more simulations, with computing, bandwidth and "
               "latency twice as good");
+  options.add("map", map,
+              "overlap map of 'd5 overlap map --out', by which computation and communication that "
+              "overlap slow each other in a second prediction",
+              {.placeholder = "FILE"});
   options.add("keep", keep,
               "folder that keeps profiles and cluster descriptions of this machine for later runs",
               {.placeholder = "DIR"});
   options.add("force", force,
-              "accept a profile in --keep of another machine, version or number of threads, and "
-              "mistrust it");
+              "accept a profile in --keep of another machine, version or number of threads, and a "
+              "--map of another machine, all-reduce or resources, and mistrust it");
   options.add("pictures", pictures, "folder for a picture of the curve", {.placeholder = "DIR"});
 }
 
@@ -160,6 +166,10 @@ SimulatedTrainingOptions training_of(const PredictOptions& options) {
   }
   simulation.limit(options.budget);
   training.every_rank = options.every_rank;
+  if (!options.map.empty()) {
+    training.map = std::make_shared<const ContentionMap>(
+        read_results(options.map), options.force ? Misfit::mistrust : Misfit::refuse);
+  }
   return training;
 }
 

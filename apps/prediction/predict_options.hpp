@@ -14,7 +14,7 @@
 namespace d5::app {
 
 struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
-  std::string model, ranks, wire, measure, pictures, keep;
+  std::string model, ranks, wire, measure, map, pictures, keep;
   std::string engine = {}, budget = "20s", step_budget = "90s", least_time = "2s";
   std::string scheme = "consistent_decentralized:all_reduce=ring";
   std::string optimizer = "sgd:learning_rate=1e-12";

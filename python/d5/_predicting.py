@@ -67,6 +67,8 @@ def predict(
     what_helps: bool = False,
     budget: str = "20s",
     every_rank: bool = False,
+    map: os.PathLike[str] | str | None = None,
+    force: bool = False,
     trace: os.PathLike[str] | str | None = None,
     framework: str = "reference",
     optimizer: str = _OPTIMIZER,
@@ -94,6 +96,10 @@ def predict(
     more than their steps do. Profiles and measurements take turns, and a measured launch is one
     sample.
 
+    `map` is a file of an overlap map (`d5 overlap map --out`): a second prediction, in which
+    computation and communication that overlap slow each other by it (`points[i].contended_step`). A
+    map of another machine, all-reduce or resources is refused; `force` takes and mistrusts it.
+
     `wire` ("50us,1GB/s") models a port of this latency and bandwidth at each rank: it replaces the
     cluster, and with `measure` delays messages. The file `trace` receives a few simulated steps, on
     the largest of `ranks` up to 16; with `measure` a step on the most ranks, measured above
@@ -113,7 +119,7 @@ def predict(
         chain = strategies.split(",") if isinstance(strategies, str) else list(strategies)
         return _d5._predict(
             profile, place, list(ranks), batch or _d5._only_batch(profile), scheme=scheme, strategies=chain, scaling=scaling, wire=wire,
-            model=model, what_helps=what_helps, budget=budget, every_rank=every_rank, trace=trace,
+            model=model, what_helps=what_helps, budget=budget, every_rank=every_rank, trace=trace, map=map, force=force,
         )
     if isinstance(profile, _d5.TrainingProfile) or cluster is not None or ranks or strategies or model or what_helps or every_rank:
         raise TypeError(
@@ -150,7 +156,7 @@ def predict(
 
     if trace is not None:
         at_first(_d5._check_writable, trace)
-    asked = (list(measure), batch, scheme, scaling, wire, launches)
+    asked = (list(measure), batch, scheme, scaling, wire, launches, map, force)
     curve, timeline = _d5._predict_local(profiled, joined, measured, watched if trace is not None else None, *asked)
     if timeline is not None:
         at_first(timeline.write, trace)

@@ -34,7 +34,7 @@ std::pair<PredictedCurve, std::optional<Timeline>> predict_local(
     const py::typing::Callable<std::vector<double>(int)>& steps,
     const std::optional<py::typing::Callable<Timeline(int)>>& timeline, std::vector<int> ranks,
     std::int64_t batch, const std::string& scheme, const std::string& scaling,
-    const std::string& wire, int launches) {
+    const std::string& wire, int launches, const std::optional<Path>& map, bool force) {
   LocalRanks here{.profile = guarded(profile),
                   .cluster = guarded(cluster),
                   .steps = [steps = guarded(steps)](int ranks, int) { return steps(ranks); },
@@ -44,7 +44,7 @@ std::pair<PredictedCurve, std::optional<Timeline>> predict_local(
   ScalingPredictionOptions options;
   options.ranks = std::move(ranks);
   options.scaling = predicted_scaling(scaling);
-  options.training = simulated_training(batch, scheme, wire);
+  options.training = simulated_training(batch, scheme, wire, map, force);
   PredictedCurve curve;
   std::optional<Timeline> traced;
   long_call([&](const Interrupt& interrupt) {
@@ -76,7 +76,7 @@ void bind_local_prediction(py::module_& m) {
   const ProfileOptions usual;
   m.def("_predict_local", &predict_local, py::arg("profile"), py::arg("cluster"), py::arg("steps"),
         py::arg("timeline"), py::arg("ranks"), py::arg("batch"), py::arg("scheme"),
-        py::arg("scaling"), py::arg("wire"), py::arg("launches"),
+        py::arg("scaling"), py::arg("wire"), py::arg("launches"), py::arg("map"), py::arg("force"),
         "Implements d5.predict with measure=[...].");
   m.def("_steps_of_launch", &steps_of_launch, py::arg("steps"), py::arg("launches"),
         "Steps of each of several launches that share the steps.");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "bindings.hpp"
 #include "d5/prediction/training/scaling_prediction.hpp"
 
@@ -22,10 +24,13 @@ inline constexpr const char* kRingScheme = "consistent_decentralized:all_reduce=
 
 /// Reads "weak" or "strong". Throws: ValueError for another word.
 [[nodiscard]] PredictedScaling predicted_scaling(const std::string& word);
-/// Reads a scheme's words; `wire` says whether messages follow a modelled wire. Throws: ValueError.
+/// Reads a scheme's words; `wire` says whether messages follow a modelled wire. `map` is a file of
+/// an overlap map; `force`: also of one that does not fit. Throws: ValueError; as `read_results`.
 [[nodiscard]] SimulatedTrainingOptions simulated_training(std::int64_t batch,
                                                           const std::string& scheme,
-                                                          const std::string& wire);
+                                                          const std::string& wire,
+                                                          const std::optional<Path>& map = {},
+                                                          bool force = false);
 
 /// Warns with a DeprecationWarning: "FORMER is PRESENT now".
 void warn_of_former_name(const char* former, const char* present);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "d5/core/entries/entry_words.hpp"
@@ -24,8 +25,9 @@ PredictedCurve predict_cluster(const TrainingProfile& profile, const ClusterDesc
                                const std::vector<std::string>& strategies,
                                const std::string& scaling, const std::string& wire,
                                const std::string& model, bool what_helps, const std::string& budget,
-                               bool every_rank, const std::optional<Path>& trace) {
-  PlannedTraining plan{simulated_training(batch, scheme, wire), cluster};
+                               bool every_rank, const std::optional<Path>& trace,
+                               const std::optional<Path>& map, bool force) {
+  PlannedTraining plan{simulated_training(batch, scheme, wire, map, force), cluster};
   choose_network_model(plan.training, model, cluster);
   plan.training.simulation.limit(budget);
   plan.training.every_rank = every_rank;
@@ -105,8 +107,13 @@ PredictedScaling predicted_scaling(const std::string& word) {
 }
 
 SimulatedTrainingOptions simulated_training(std::int64_t batch, const std::string& scheme,
-                                            const std::string& wire) {
+                                            const std::string& wire, const std::optional<Path>& map,
+                                            bool force) {
   SimulatedTrainingOptions training;
+  if (map) {
+    training.map = std::make_shared<const ContentionMap>(read_results(map->string()),
+                                                         force ? Misfit::mistrust : Misfit::refuse);
+  }
   training.batch = batch;
   training.scheme = entry_of_words("distributed optimizer", scheme);
   if (!wire.empty()) {  // a modelled wire sends eagerly: no message waits for its receive
@@ -147,6 +154,26 @@ void bind_scaling_prediction(py::module_& m) {
           "Bottleneck: \"computing\", \"bandwidth\" or \"latency\"; \"\" if it was not looked for.")
       .def_readonly("measured", &PredictedPoint::measured,
                     "Measured steps on that many real ranks; empty: not measured.")
+      .def_property_readonly(
+          "contended_step",
+          [](const PredictedPoint& point) -> std::optional<double> {
+            if (!point.contended) return {};
+            return point.contended->step;
+          },
+          "Step time with the overlap map; None: there is no map.")
+      .def_property_readonly(
+          "contended_mistrusted",
+          [](const PredictedPoint& point) {
+            return point.contended ? point.contended->mistrusted : "";
+          },
+          "Further reasons to mistrust `contended_step`; \"\": none.")
+      .def_property_readonly(
+          "map_lacks",
+          [](const PredictedPoint& point) -> std::optional<double> {
+            if (!point.contended) return {};
+            return point.contended->lacking;
+          },
+          "Share of the step in kernels that the overlap map has none like; None: there is no map.")
       .def_readonly("mistrusted", &PredictedPoint::mistrusted,
                     "Reason to mistrust the point; \"\": trusted.");
   py::class_<PredictedCurve>(m, "PredictedCurve", "A scaling curve.")
@@ -173,8 +200,8 @@ void bind_scaling_prediction(py::module_& m) {
       .def(
           "measurements",
           [](const PredictedCurve& curve) { return Measurements(prediction_records({curve})); },
-          "Records of each point: predicted_time, baseline_time, and if it was measured also time "
-          "and prediction_error.")
+          "Records of each point: predicted_time, baseline_time, with an overlap map "
+          "contended_time, and if it was measured also time and errors.")
       .def("__repr__", [](const PredictedCurve& curve) {
         return fmt::format("<d5.PredictedCurve {} on {}: {} points>", printable(curve.model),
                            printable(curve.cluster), curve.points.size());
@@ -185,6 +212,7 @@ void bind_scaling_prediction(py::module_& m) {
         py::arg("strategies") = std::vector<std::string>{}, py::arg("scaling") = "weak",
         py::arg("wire") = "", py::arg("model") = "", py::arg("what_helps") = false,
         py::arg("budget") = "20s", py::arg("every_rank") = false, py::arg("trace") = py::none(),
+        py::arg("map") = py::none(), py::arg("force") = false,
         "Predicts a cluster; implements d5.predict.");
   m.def("prediction_table", &prediction_table, py::arg("curves"),
         "A table of curves, side by side.");

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+
+#include "d5/prediction/graph/operation_kind.hpp"
+#include "d5/prediction/graph/slowdown.hpp"
 
 namespace d5 {
 namespace {
@@ -42,6 +46,19 @@ T pop_from(std::vector<T>& heap) {
   return top;
 }
 
+/// What runs on a rank at the same time.
+struct RankAtWork {
+  bool communicates = false, computes = false;
+  double all_reduce = 1;  ///< factor on communication
+};
+
+/// An operation's part in the contention of its rank.
+struct Contender {
+  bool communicates = false;
+  Slowdown slowdown = {};
+  double factor = 1;  ///< on its remaining time, at present
+};
+
 /// State of a lane. A slot runs one operation at a time and is identified by its last operation.
 struct LaneAtWork {
   std::vector<WaitingOperation> waiting;
@@ -65,6 +82,7 @@ class GraphScheduler {
       // A file may give any width, but never more slots than operations are used.
       lanes_[i].free_places.assign(std::min(width, graph.size()), OperationGraph::kNone);
     }
+    if (lanes == Lanes::as_wide_as_they_are) find_contenders();
   }
 
   OperationSchedule run() {
@@ -74,16 +92,60 @@ class GraphScheduler {
       if (left_[id] == 0) make_ready(id, 0);
     }
     begin_what_can(0);
+    slow_what_overlaps(0);
     while (!running_.empty()) {
       const double now = running_.front().end;
       while (!running_.empty() && running_.front().end == now) finish(pop_from(running_));
       begin_what_can(now);
+      slow_what_overlaps(now);
     }
     if (schedule_.order.size() < graph_.size()) graph_.check();
     return std::move(schedule_);
   }
 
  private:
+  void find_contenders() {
+    bool are_any = false;
+    contenders_.resize(graph_.id_end());
+    for (const Id id : graph_.ids()) {
+      const Operation& operation = graph_.operation(id);
+      contenders_[id] = {operation_kinds().at(operation.kind).communicates, slowdown_of(operation)};
+      are_any = are_any || contenders_[id].slowdown != Slowdown{};
+    }
+    if (!are_any) contenders_.clear();
+  }
+
+  /// Retimes running operations by what runs beside them from `now` on.
+  void slow_what_overlaps(double now) {
+    if (contenders_.empty()) return;
+    std::map<int, RankAtWork> ranks;
+    const auto rank_of = [&](Id id) -> RankAtWork& {
+      return ranks[graph_.lanes()[graph_.operation(id).lane].rank];
+    };
+    for (const auto& [end, id] : running_) {
+      RankAtWork& rank = rank_of(id);
+      const Contender& each = contenders_[id];
+      if (each.communicates) {
+        rank.communicates = true;
+        continue;
+      }
+      const double factor = each.slowdown.all_reduce;
+      rank.all_reduce = rank.computes ? std::max(rank.all_reduce, factor) : factor;
+      rank.computes = true;
+    }
+    for (auto& [end, id] : running_) {
+      const RankAtWork& rank = rank_of(id);
+      Contender& each = contenders_[id];
+      const double factor = each.communicates   ? rank.all_reduce
+                            : rank.communicates ? each.slowdown.kernel
+                                                : 1;
+      if (factor == each.factor) continue;
+      end = now + (end - now) / each.factor * factor;
+      each.factor = factor;
+    }
+    std::make_heap(running_.begin(), running_.end());
+  }
+
   void make_ready(Id id, double now) {
     const Operation& operation = graph_.operation(id);
     note_work(operation.lane);
@@ -97,7 +159,7 @@ class GraphScheduler {
   }
 
   void finish(const RunningOperation& done) {
-    schedule_.seconds = done.end;
+    schedule_.seconds = schedule_.end[done.id] = done.end;
     const std::size_t place = graph_.operation(done.id).lane;
     if (LaneAtWork& lane = lanes_[place]; !lane.unlimited) {
       lane.free_places.push_back(done.id);
@@ -132,6 +194,7 @@ class GraphScheduler {
   std::vector<LaneAtWork> lanes_;
   std::vector<std::size_t> left_;  ///< by id: number of unfinished predecessors
   std::vector<RunningOperation> running_;
+  std::vector<Contender> contenders_;   ///< by id; empty: no operation has a slowdown
   std::vector<std::size_t> with_work_;  ///< lanes on which an operation may begin
 };
 

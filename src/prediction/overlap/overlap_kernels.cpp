@@ -36,23 +36,25 @@ double input_bytes(KernelScale scale) {
   return 64.0 * kChannels * 224 * 224 * 4;
 }
 
-/// A kernel of one operator; its first failure is the reason why it cannot run.
-OverlapKernel kernel_of(const std::string& name,
-                        const std::function<std::function<void()>()>& make) {
+/// A kernel of one operator, which `make` completes; its first failure is the reason why it cannot
+/// run.
+OverlapKernel kernel_of(const std::string& name, const std::function<void(OverlapKernel&)>& make) {
   OverlapKernel kernel{.name = name};
   try {
-    kernel.run = make();
+    make(kernel);
   } catch (const Error& error) {
     kernel.reason = error.what();
   }
   return kernel;
 }
 
-std::function<void()> run_of(const OperatorCase& one, const std::string& framework,
-                             BenchOptions::Passes pass) {
+void make_pass(OverlapKernel& kernel, const OperatorCase& one, const std::string& framework,
+               BenchOptions::Passes pass) {
   const Subject subject = operator_subject(one, framework, pass);
-  if (subject.prepare) return [subject] { subject.prepare(), subject.run(); };
-  return subject.run;
+  kernel.flop = subject.work.flop;
+  kernel.bytes = subject.work.bytes;
+  kernel.run = subject.run;
+  if (subject.prepare) kernel.run = [subject] { subject.prepare(), subject.run(); };
 }
 
 /// Random data for the node's inputs, except weights and constants, which are the network's.
@@ -102,10 +104,12 @@ std::vector<OverlapKernel> kernels_of_cases(const std::vector<std::string>& line
   for (const std::string& line : lines) {
     for (const CaseLine& one : expand_case(line)) {
       const OperatorCase drawn = one.draw();
-      kernels.push_back(
-          kernel_of(one.line + " forward", [&] { return run_of(drawn, framework, forward); }));
-      auto back =
-          kernel_of(one.line + " backward", [&] { return run_of(drawn, framework, backward); });
+      kernels.push_back(kernel_of(one.line + " forward", [&](OverlapKernel& kernel) {
+        make_pass(kernel, drawn, framework, forward);
+      }));
+      auto back = kernel_of(one.line + " backward", [&](OverlapKernel& kernel) {
+        make_pass(kernel, drawn, framework, backward);
+      });
       if (back.run) kernels.push_back(std::move(back));
     }
   }
@@ -121,11 +125,14 @@ std::vector<OverlapKernel> kernels_of_network(const std::string& model, std::int
   for (std::size_t i = 0; i < network.graph().nodes.size(); ++i) {
     const onnx::Node& node = network.graph().nodes[i];
     const std::string name = fmt::format("{} ({})", summary.nodes[i].name, node.op_type);
-    kernels.push_back(kernel_of(name, [&]() -> std::function<void()> {
+    kernels.push_back(kernel_of(name, [&](OverlapKernel& kernel) {
       const auto runner =
           std::make_shared<OperatorRunner>(registry, node, inputs_of(network, summary, node));
       runner->forward();
-      return [runner] { runner->forward(); };
+      const Cost cost = runner->cost();
+      kernel.flop = cost.flop;
+      kernel.bytes = cost.bytes_read + cost.bytes_written;
+      kernel.run = [runner] { runner->forward(); };
     }));
   }
   return kernels;

@@ -46,6 +46,10 @@ Measurement cell_record(const OverlapKernel& kernel, const OverlapMapOptions& op
                        {"bytes", identity(options.bytes, "byte")},
                        {"ranks", identity(ranks.size())},
                        {"medium", identity(ranks.medium())}};
+  if (kernel.flop > 0 || kernel.bytes > 0) {
+    record.conditions["kernel_flop"] = aside(kernel.flop, "flop");
+    record.conditions["kernel_bytes"] = aside(kernel.bytes, "byte");
+  }
   const int cores = int(std::thread::hardware_concurrency());
   const int busy = ranks.size() * (threads() + resources.threads.value_or(0));
   if (busy > cores) {

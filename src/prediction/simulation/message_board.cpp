@@ -67,11 +67,23 @@ void MessageBoard::let_go(std::int64_t id) {
 void MessageBoard::start(std::int64_t id) {
   Flight& flight = flights_[static_cast<std::size_t>(id)];
   flight.started = true;
+  const double now = scheduler_.current().time;
+  count(*flight.send, 1, now);
+  // Rounding must not put it before a change that the network has reported.
   network_->start({.id = id,
                    .from = flight.send->rank,
                    .to = flight.send->peer,
                    .bytes = static_cast<std::int64_t>(flight.send->data.bytes())},
-                  scheduler_.current().time);
+                  std::max(clock_.network_time(now), reported_));
+}
+
+void MessageBoard::count(const MessageEnd& send, int more, double time) {
+  for (const int rank : {send.rank, folded_.member(send.peer)}) {
+    int& under_way = ranks_[static_cast<std::size_t>(rank)].under_way;
+    under_way += more;
+    const bool is_edge = under_way == (more > 0 ? 1 : 0);
+    if (is_edge && told_) told_(rank, time);
+  }
 }
 
 void MessageBoard::start_send(const std::shared_ptr<MessageEnd>& end) {
@@ -139,12 +151,20 @@ void MessageBoard::complete_receive(std::int64_t id, double time) {
 }
 
 bool MessageBoard::advance(double limit) {
-  if (!network_->advance(limit, changes_)) return false;
+  if (!network_->advance(clock_.network_time(limit), changes_)) return false;
+  // Before the clock changes, which counts of traffic may cause.
+  for (auto& change : changes_) {
+    reported_ = change.time;
+    change.time = std::min(clock_.time(change.time), limit);
+  }
   for (const auto& change : changes_) {
     Flight& flight = flights_[static_cast<std::size_t>(change.id)];
     if (change.what == SimulatedNetwork::What::sent) {
       complete(*flight.send, change.time);
-    } else if (flight.receive) {
+      continue;
+    }
+    count(*flight.send, -1, change.time);
+    if (flight.receive) {
       complete_receive(change.id, change.time);
     } else {
       flight.arrived = true;

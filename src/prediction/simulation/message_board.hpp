@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "d5/core/tensor/tensor.hpp"
@@ -32,6 +34,27 @@ struct MessageEnd {
   bool told = false;                         ///< its rank has observed the completion
 };
 
+/// The clock of the network, which is slower than virtual time while computations slow messages.
+class NetworkClock {
+ public:
+  /// Sets the factor on the time of messages from `now` on.
+  void slow_down(double factor, double now) {
+    if (factor == factor_) return;
+    network_begin_ = network_time(now);
+    begin_ = now;
+    factor_ = factor;
+  }
+  [[nodiscard]] double network_time(double time) const {
+    return network_begin_ + (time - begin_) / factor_;
+  }
+  [[nodiscard]] double time(double network_time) const {
+    return begin_ + (network_time - network_begin_) * factor_;
+  }
+
+ private:
+  double begin_ = 0, network_begin_ = 0, factor_ = 1;  // times of the last change
+};
+
 /// Matches the sends and receives of all simulated ranks in order for each pair of ranks, like MPI,
 /// and passes messages to the network.
 class MessageBoard final : public TimedChanges {
@@ -52,6 +75,15 @@ class MessageBoard final : public TimedChanges {
   /// Notes the completion of something other than a message on `rank`.
   void note_change(int rank, double time);
 
+  /// Called with a rank and the time when its first message comes under way, or its last one ends.
+  void on_traffic(std::function<void(int rank, double time)> told) { told_ = std::move(told); }
+  /// Whether messages from or to the rank are under way in the network.
+  [[nodiscard]] bool has_traffic(int rank) const {
+    return ranks_[static_cast<std::size_t>(rank)].under_way > 0;
+  }
+  /// Sets the factor on the time of messages under way, from `now` on.
+  void slow_down(double factor, double now) { clock_.slow_down(factor, now); }
+
   [[nodiscard]] std::int64_t messages() const { return messages_; }
   [[nodiscard]] std::int64_t largest_bytes() const { return largest_bytes_; }
   /// Whether sends or receives are left without the other end.
@@ -69,6 +101,7 @@ class MessageBoard final : public TimedChanges {
   struct Rank {
     std::vector<std::shared_ptr<MessageEnd>> receives;  ///< posted receives without a message
     std::vector<std::int64_t> flights;                  ///< messages to it without a receive
+    int under_way = 0;                                  ///< messages from or to it in the network
     std::uint64_t changes = 1;
     std::vector<FiberScheduler::Strand*> waiting;  ///< strands that wait for a change
   };
@@ -81,6 +114,8 @@ class MessageBoard final : public TimedChanges {
   void complete(MessageEnd& end, double time);
   void complete_receive(std::int64_t id, double time);
   void let_go(std::int64_t id);
+  /// Counts a message that comes under way, or with -1 one that ends.
+  void count(const MessageEnd& send, int more, double time);
 
   FiberScheduler& scheduler_;
   std::shared_ptr<SimulatedNetwork> network_;
@@ -90,6 +125,9 @@ class MessageBoard final : public TimedChanges {
   std::vector<Flight> flights_;
   std::vector<std::int64_t> free_flights_;
   std::vector<SimulatedNetwork::Change> changes_;
+  NetworkClock clock_;
+  double reported_ = 0;  ///< the network's time of the last change
+  std::function<void(int, double)> told_;
   std::int64_t messages_ = 0, largest_bytes_ = 0;
 };
 

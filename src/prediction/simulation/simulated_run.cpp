@@ -36,14 +36,19 @@ class FiberRank final : public SimulatedRank {
   FiberRank(SimulatedWorld& world, int rank) : world_(world), rank_(rank) {}
   int rank() const override { return rank_; }
   double now() const override { return world_.scheduler.current().time; }
-  void spend(double seconds) override {
+  void spend(double seconds, const Slowdown& slowdown) override {
     if (!(seconds >= 0) || std::isinf(seconds)) {
       throw ValueError(
           fmt::format("simulated rank {}: it cannot spend {} seconds; expected 0 or "
                       "more",
                       rank_, seconds));
     }
-    world_.scheduler.current().time += seconds;
+    if (slowdown == Slowdown{} || seconds == 0) {
+      world_.scheduler.current().time += seconds;
+      return;
+    }
+    expect_usable(slowdown, fmt::format("simulated rank {}", rank_));
+    world_.computing.compute(seconds, slowdown);
   }
 
  private:
@@ -245,7 +250,7 @@ SimulationReport run_simulated(
       run_rank(self, world, function);
     });
   }
-  world->scheduler.run(world->nodes, [&] { throw_deadlock(*world); }, is_over);
+  world->scheduler.run(world->computing, [&] { throw_deadlock(*world); }, is_over);
   thread.reset();
   if (members < ranks && report.stopped.empty() && world->board.has_unmet()) {
     throw RanksDiffer(

@@ -17,6 +17,7 @@
 #include "prediction/simulation/fiber_scheduler.hpp"
 #include "prediction/simulation/library_call.hpp"
 #include "prediction/simulation/message_board.hpp"
+#include "prediction/simulation/simulated_computing.hpp"
 #include "prediction/simulation/simulated_nodes.hpp"
 
 namespace d5::detail {
@@ -41,6 +42,7 @@ class SimulatedWorld {
                   .make(description, ranks, options.model.settings),
               folded, options.eager_bytes),
         nodes(description, folded.members(), options.rates, scheduler, board),
+        computing(nodes, folded.members(), scheduler, board),
         library_calls(static_cast<std::size_t>(folded.members())),
         all_ranks(std::make_shared<std::vector<int>>(static_cast<std::size_t>(ranks))) {
     std::iota(all_ranks->begin(), all_ranks->end(), 0);
@@ -56,6 +58,7 @@ class SimulatedWorld {
   const FoldedRanks folded;
   MessageBoard board;
   SimulatedNodes nodes;
+  SimulatedComputing computing;
   LibraryAlgorithms algorithms;
   /// Transport collectives in flight, by rank; they progress in every call of the rank.
   std::vector<std::vector<LibraryRequest*>> library_calls;

@@ -64,13 +64,18 @@ class TimedExecutor final : public GraphExecutor {
   }
 
   /// Spends time of the current step.
-  void spend(double seconds) {
+  void spend(double seconds, const Slowdown& slowdown) {
     const auto& factors = times_.factors;
-    rank_.spend(factors.empty() ? seconds : seconds * factors[(runs_ - 1) % factors.size()]);
+    rank_.spend(factors.empty() ? seconds : seconds * factors[(runs_ - 1) % factors.size()],
+                slowdown);
+  }
+
+  void update(std::size_t index) {
+    spend(times_.gradients[index].update, times_.gradients[index].update_slowdown);
   }
 
   const ValueMap& inference(const ValueMap&) override {
-    rank_.spend(times_.forward);
+    rank_.spend(times_.forward, times_.forward_slowdown);
     return outputs_;
   }
 
@@ -85,7 +90,7 @@ class TimedExecutor final : public GraphExecutor {
     tell([](ExecutionEvent& of) { of.before_pass(Pass::forward); });
     {
       const Span span("network", "forward");
-      spend(times_.forward);
+      spend(times_.forward, times_.forward_slowdown);
     }
     tell([](ExecutionEvent& of) { of.after_pass(Pass::forward); });
     tell([](ExecutionEvent& of) { of.before_pass(Pass::backward); });
@@ -93,13 +98,13 @@ class TimedExecutor final : public GraphExecutor {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       {
         const Span span("network", [&] { return "backward to " + parameters[i].name; });
-        spend(times_.gradients[i].backward);
+        spend(times_.gradients[i].backward, times_.gradients[i].backward_slowdown);
       }
       tell([&](ExecutionEvent& of) { of.gradient_ready(parameters[i], i, host_stream()); });
     }
     {
       const Span span("network", "backward");
-      spend(times_.rest);
+      spend(times_.rest, times_.rest_slowdown);
     }
     tell([](ExecutionEvent& of) { of.after_pass(Pass::backward); });
     tell([](ExecutionEvent& of) { of.after_run(Pass::backward); });
@@ -131,23 +136,18 @@ class TimedExecutor final : public GraphExecutor {
 
 class TimedOptimizer final : public ThreeStepOptimizer {
  public:
-  explicit TimedOptimizer(const std::shared_ptr<TimedExecutor>& executor, const TimedStep& times)
-      : ThreeStepOptimizer(executor, kTimedLoss), timed_(*executor) {
-    for (const auto& gradient : times.gradients) updates_.push_back(gradient.update);
-  }
+  explicit TimedOptimizer(const std::shared_ptr<TimedExecutor>& executor)
+      : ThreeStepOptimizer(executor, kTimedLoss), timed_(*executor) {}
   bool prepares_params() const override { return false; }
-  void update_rule(const Tensor&, Parameter&, std::size_t index) override {
-    timed_.spend(updates_[index]);
-  }
+  void update_rule(const Tensor&, Parameter&, std::size_t index) override { timed_.update(index); }
   void update_parameters(ParameterRange range, double) override {
-    for (std::size_t i = range.begin; i < range.end; ++i) timed_.spend(updates_[i]);
+    for (std::size_t i = range.begin; i < range.end; ++i) timed_.update(i);
   }
   ValueMap rule_state() const override { return {}; }
   void restore_rule(const ValueMap&) override {}
 
  private:
   TimedExecutor& timed_;
-  std::vector<double> updates_;
 };
 
 }  // namespace
@@ -161,7 +161,7 @@ double TimedStep::seconds() const {
 std::shared_ptr<ThreeStepOptimizer> make_timed_optimizer(SimulatedRank& rank,
                                                          const TimedStep& times) {
   check_times(times);
-  return std::make_shared<TimedOptimizer>(std::make_shared<TimedExecutor>(rank, times), times);
+  return std::make_shared<TimedOptimizer>(std::make_shared<TimedExecutor>(rank, times));
 }
 
 Batch timed_batch() {

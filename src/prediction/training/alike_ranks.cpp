@@ -13,6 +13,7 @@
 
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/trace/trace.hpp"
+#include "prediction/training/contended_pieces.hpp"
 
 namespace d5::detail {
 namespace {
@@ -56,6 +57,10 @@ std::string kind_of(const TrainingProfile& profile, const ClusterDescription& cl
         &cluster.medium_share, &cluster.signal, &cluster.look, &cluster.host_latency,
         &cluster.host_bandwidth}) {
     kind += fmt::format(" {}", figure->value);
+  }
+  if (!options.map) return kind;
+  for (const Slowdown& each : contended_pieces(profile, options).slowdowns) {
+    kind += fmt::format(" {},{}", each.kernel, each.all_reduce);
   }
   return kind;
 }

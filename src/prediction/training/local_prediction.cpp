@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "d5/core/errors/error.hpp"
+#include "d5/core/results/environment.hpp"
 #include "d5/core/statistics/statistics.hpp"
 #include "d5/prediction/profile/profile_launches.hpp"
 #include "d5/prediction/training/prediction_timeline.hpp"
+#include "prediction/training/contended_pieces.hpp"
 
 namespace d5 {
 namespace {
@@ -84,6 +86,9 @@ TrainingProfile profile_here(const LocalRanks& here, int copies, const Interrupt
 }
 
 PredictedCurve predict_here(const LocalRanks& here, const ScalingPredictionOptions& options) {
+  if (options.training.map) {  // before minutes are spent
+    (void)detail::map_cells({.machine = machine_words(environment())}, options.training);
+  }
   PredictedCurve curve;
   for (const int ranks : options.ranks) {
     ScalingPredictionOptions one = options;

@@ -61,6 +61,13 @@ std::string name_of(const PredictedCurve& curve, const std::vector<PredictedCurv
   return name;
 }
 
+/// Reasons to mistrust the row.
+std::string reasons_of(const PredictedPoint& point) {
+  if (!point.contended || point.contended->mistrusted.empty()) return point.mistrusted;
+  return fmt::format("{}{}with the map: {}", point.mistrusted, point.mistrusted.empty() ? "" : "; ",
+                     point.contended->mistrusted);
+}
+
 using StatusOf = std::function<std::string(const PredictedPoint&)>;
 
 TextTable table_of(const std::vector<PredictedCurve>& curves, const StatusOf& status_of) {
@@ -75,6 +82,8 @@ TextTable table_of(const std::vector<PredictedCurve>& curves, const StatusOf& st
                    {"error", right},
                    {"by formula", right},
                    {"its error", right},
+                   {"with map", right},
+                   {"map's error", right},
                    {"samples/s", right},
                    {"efficiency", right},
                    {"alpha", right},
@@ -89,19 +98,28 @@ TextTable table_of(const std::vector<PredictedCurve>& curves, const StatusOf& st
       const std::string helps =
           point.gain > 0 ? fmt::format("{}: -{}", point.bound_by, percent(point.gain / point.step))
                          : point.bound_by;
-      table.add({model.of(curve), printable(curve.cluster), printable(curve.strategy),
-                 std::to_string(point.ranks), std::to_string(point.batch),
+      table.add({model.of(curve),
+                 printable(curve.cluster),
+                 printable(curve.strategy),
+                 std::to_string(point.ranks),
+                 std::to_string(point.batch),
                  with_interval(point.step, point.step_interval),
                  point.measured.empty()
                      ? ""
                      : with_interval(measured(point), summarise(point.measured).median_interval),
                  error_of(point.step, point),
                  std::isnan(point.baseline) ? "" : with_prefix(point.baseline, "s"),
-                 error_of(point.baseline, point), fmt::format("{:.4g}", point.throughput),
-                 percent(point.efficiency), fmt::format("{:.3f}", point.alpha),
-                 with_prefix(point.computed, "s"), with_prefix(point.exposed, "s"),
-                 with_prefix(static_cast<double>(point.bytes), "byte"), helps,
-                 point.mistrusted.empty() ? "" : status_of(point)});
+                 error_of(point.baseline, point),
+                 point.contended ? with_prefix(point.contended->step, "s") : "",
+                 point.contended ? error_of(point.contended->step, point) : "",
+                 fmt::format("{:.4g}", point.throughput),
+                 percent(point.efficiency),
+                 fmt::format("{:.3f}", point.alpha),
+                 with_prefix(point.computed, "s"),
+                 with_prefix(point.exposed, "s"),
+                 with_prefix(static_cast<double>(point.bytes), "byte"),
+                 helps,
+                 reasons_of(point).empty() ? "" : status_of(point)});
     }
   }
   table.drop_empty_columns();
@@ -118,7 +136,7 @@ std::string prediction_text(const std::vector<PredictedCurve>& curves, Format fo
   if (!is_for_people(format)) return prediction_table(curves).to_text(format, width);
   detail::ResultNotes notes;
   const TextTable table = table_of(curves, [&](const PredictedPoint& point) {
-    return notes.status_of({.status = Status::mistrusted, .reason = point.mistrusted});
+    return notes.status_of({.status = Status::mistrusted, .reason = reasons_of(point)});
   });
   std::string text = table.to_text(format, width) + notes.below_table(format, width);
   for (const PredictedCurve& curve : curves) {
@@ -206,9 +224,19 @@ std::vector<Measurement> prediction_records(const std::vector<PredictedCurve>& c
       if (!std::isnan(point.efficiency)) conditions["efficiency"] = finding(point.efficiency);
       conditions["bound_by"] = finding(point.bound_by);
       if (!std::isnan(point.baseline)) add("baseline_time", "s", {point.baseline}, single);
+      if (point.contended) {
+        add("contended_time", "s", {point.contended->step}, single);
+        records.back().conditions["map_lacks"] = finding(point.contended->lacking);
+        if (!point.contended->mistrusted.empty()) {
+          mistrust(records.back(), "with the map: " + point.contended->mistrusted);
+        }
+      }
       if (point.measured.empty()) continue;
       add("time", "s", point.measured, quantile);
       add("prediction_error", "1", {point.step / measured(point) - 1}, single);
+      if (point.contended) {
+        add("contended_error", "1", {point.contended->step / measured(point) - 1}, single);
+      }
       if (std::isnan(point.baseline)) continue;
       add("baseline_error", "1", {point.baseline / measured(point) - 1}, single);
     }

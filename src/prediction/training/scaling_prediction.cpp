@@ -19,6 +19,7 @@
 #include "d5/prediction/networks/simulated_network.hpp"
 #include "d5/prediction/training/prediction_strategy.hpp"
 #include "prediction/profile/launch_samples.hpp"
+#include "prediction/training/contended_pieces.hpp"
 
 namespace d5 {
 namespace {
@@ -97,10 +98,15 @@ void find_bound(PredictedPoint& point, const TrainingProfile& profile,
   point.gain = point.step - best->second;
 }
 
+SimulatedTrainingOptions without_map(SimulatedTrainingOptions training) {
+  training.map = nullptr;
+  return training;
+}
+
 /// Samples per second of one rank, with the batch that it would have.
 double throughput_alone(const TrainingProfile& profile, const ClusterDescription& cluster,
                         const ScalingPredictionOptions& options) {
-  SimulatedTrainingOptions training = options.training;
+  SimulatedTrainingOptions training = without_map(options.training);
   training.batch = batch_of_rank(options, 1);
   if (step_times(profile, training.batch).beyond) return std::numeric_limits<double>::quiet_NaN();
   return double(training.batch) / simulate_training(profile, 1, cluster, training).step;
@@ -118,13 +124,30 @@ double closed_step(const TrainingProfile& profile, const ClusterDescription& clu
   }
 }
 
+/// The prediction with the training's overlap map.
+PredictedPoint::Contended contended(const TrainingProfile& profile,
+                                    const ClusterDescription& cluster,
+                                    const SimulatedTrainingOptions& training, int ranks) {
+  const detail::ContendedPieces pieces = detail::contended_pieces(profile, training);
+  std::vector<std::string> mistrusted = pieces.mistrusted;
+  const int known = training.map->ranks();
+  if (ranks != known) {
+    mistrusted.push_back(fmt::format("the map is of {} ranks", known));
+  }
+  const SimulatedTraining trained = simulate_training(profile, ranks, cluster, training);
+  if (!trained.report.stopped.empty()) mistrusted.push_back(trained.report.stopped);
+  return {.step = trained.step,
+          .lacking = pieces.lacking,
+          .mistrusted = fmt::format("{}", fmt::join(mistrusted, "; "))};
+}
+
 /// `stopped`: the reason of a simulation that its budget ended.
 PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription& cluster,
                        const ScalingPredictionOptions& options, int ranks, std::string& stopped) {
   PredictedPoint point;
   point.ranks = ranks;
   point.batch = batch_of_rank(options, ranks);
-  SimulatedTrainingOptions training = options.training;
+  SimulatedTrainingOptions training = without_map(options.training);
   training.batch = point.batch;
   const SimulatedTraining simulated = simulate_training(profile, ranks, cluster, training);
   point.step = simulated.step;
@@ -180,6 +203,11 @@ PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription&
     point.bound_by = "computing";
   } else if (options.what_helps || training.by_formula) {
     find_bound(point, profile, cluster, training);
+  }
+  training.map = options.training.map;
+  if (training.map) {
+    point.contended = ranks == 1 ? PredictedPoint::Contended{.step = point.step}
+                                 : contended(profile, cluster, training, ranks);
   }
   return point;
 }

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "d5/core/errors/error.hpp"
 #include "d5/core/numbers/byte_count.hpp"
 #include "d5/prediction/graph/operation_kind.hpp"
 #include "d5/prediction/training_graphs/closed_cost.hpp"
+#include "prediction/training/contended_pieces.hpp"
 
 namespace d5 {
 namespace {
@@ -27,6 +30,21 @@ double bytes_passed(const Operation& operation) {
   return operation_kinds().at(operation.kind).communicates && operation.rule
              ? closed_seconds(operation.kind, *operation.rule, bytes_alone)
              : 0;
+}
+
+/// Gives each piece its slowdown by the map.
+void slow_pieces(OperationGraph& graph, const TrainingProfile& profile,
+                 const SimulatedTrainingOptions& options) {
+  const auto slowdowns = detail::contended_pieces(profile, options).slowdowns;
+  std::map<std::pair<std::string, std::string>, Slowdown> by_piece;
+  for (std::size_t i = 0; i < slowdowns.size(); ++i) {
+    by_piece[{profile.pieces[i].kind, profile.pieces[i].name}] = slowdowns[i];
+  }
+  for (const auto id : graph.ids()) {
+    const Operation& operation = graph.operation(id);
+    const auto place = by_piece.find({operation.kind, operation.name});
+    if (place != by_piece.end()) set_slowdown(graph.edit(id), place->second);
+  }
 }
 
 }  // namespace
@@ -48,19 +66,21 @@ PlannedGraph planned_graph(const TrainingProfile& profile, int ranks,
     const std::string text = settings.text(name, "0");
     return text == "0" ? usual : byte_count(text);
   };
+  const detail::PlannedAllReduce all_reduce = detail::planned_all_reduce(options.scheme, "ring");
   PlannedGraph plan{
       .graph = data_parallel_graph(profile, {.batch = options.batch,
                                              .ranks = ranks,
                                              .buckets = {.least = size("bucket_bytes", kUsual),
                                                          .first = size("first_bucket_bytes", 0),
                                                          .last = size("last_bucket_bytes", 0)},
-                                             .algorithm = settings.text("all_reduce", "ring")}),
+                                             .algorithm = all_reduce.name}),
       .ranks = ranks,
       .cost = closed_cost(cluster)};
   for (const auto id : plan.graph.ids()) {
     const Operation& operation = plan.graph.operation(id);
     if (!operation.rule) plan.graph.retime(id, options.compute_factor * operation.seconds);
   }
+  if (options.map) slow_pieces(plan.graph, profile, options);
   for (const TrainingRewrite& rewrite : options.rewrites) rewrite.change(plan);
   return plan;
 }

@@ -20,6 +20,7 @@
 #include "d5/prediction/simulation/timed_optimizer.hpp"
 #include "prediction/profile/launch_samples.hpp"
 #include "prediction/training/alike_ranks.hpp"
+#include "prediction/training/contended_pieces.hpp"
 #include "prediction/training/scheduled_training.hpp"
 
 namespace d5 {
@@ -27,8 +28,10 @@ namespace {
 
 /// Everything that runs before a gradient is final counts as its backward time; loading, which is
 /// not hidden, counts as forward.
-TimedStep timed_step(const TrainingProfile& profile, std::int64_t batch, double factor) {
-  const StepTimes times = step_times(profile, batch);
+TimedStep timed_step(const TrainingProfile& profile, const SimulatedTrainingOptions& options) {
+  const double factor = options.compute_factor;
+  const StepTimes times = step_times(profile, options.batch);
+  const auto slowdowns = detail::contended_pieces(profile, options).slowdowns;
   TimedStep step;
   std::map<std::string, std::size_t> places;
   for (const auto& parameter : profile.parameters) {
@@ -38,22 +41,36 @@ TimedStep timed_step(const TrainingProfile& profile, std::int64_t batch, double 
          .elements = std::max<std::int64_t>(1, std::llround(parameter.bytes / 4))});
   }
   double forward = 0, since = 0;  // since the last gradient
+  detail::JoinedSlowdown slow_forward, slow_since;
   for (std::size_t i = 0; i < profile.pieces.size(); ++i) {
     const TrainingProfile::Piece& piece = profile.pieces[i];
     const double seconds = factor * (times.seconds[i] + times.gaps[i]);
+    const auto add_to = [&](detail::JoinedSlowdown& joined) {
+      joined.add(times.gaps[i], {});
+      joined.add(times.seconds[i], slowdowns[i]);
+    };
     const auto place = places.find(piece.name);
     if (piece.kind == "update" && place != places.end()) {
       step.gradients[place->second].update += seconds;
+      detail::JoinedSlowdown joined;
+      add_to(joined);
+      step.gradients[place->second].update_slowdown = joined.joined();
       continue;
     }
-    (piece.kind == "backward" || piece.kind == "update" ? since : forward) += seconds;
+    const bool is_backward = piece.kind == "backward" || piece.kind == "update";
+    (is_backward ? since : forward) += seconds;
+    add_to(is_backward ? slow_since : slow_forward);
     for (const std::size_t index : piece.final_parameters) {
       step.gradients.at(index).backward += since;
+      step.gradients.at(index).backward_slowdown = slow_since.joined();
       since = 0;
+      slow_since = {};
     }
   }
   step.forward = forward;
   step.rest = since;
+  step.forward_slowdown = slow_forward.joined();
+  step.rest_slowdown = slow_since.joined();
   return step;
 }
 
@@ -200,7 +217,7 @@ void choose_network_model(SimulatedTrainingOptions& options, const std::string& 
 SimulatedTraining detail::simulate_ranks(const TrainingProfile& profile, int ranks,
                                          const ClusterDescription& cluster,
                                          const SimulatedTrainingOptions& options) {
-  const TimedStep times = timed_step(profile, options.batch, options.compute_factor);
+  const TimedStep times = timed_step(profile, options);
   SimulatedTraining training;
   training.computed = times.seconds();
   const auto factors =

@@ -28,6 +28,10 @@ enum class Lanes {
 /// slot. Waiting operations are taken by highest priority, then by the time they became ready, then
 /// by lowest id. At equal times, ends precede begins.
 ///
+/// While operations that compute and that communicate run on a rank, those that have a slowdown
+/// (`set_slowdown`) take longer by it, and communication by the largest of them. Times are
+/// piecewise: an operation whose overlap ends goes on at full speed.
+///
 /// Throws: ValueError for a cycle.
 [[nodiscard]] OperationSchedule schedule(const OperationGraph& graph,
                                          Lanes lanes = Lanes::as_wide_as_they_are);
@@ -37,7 +41,7 @@ enum class Lanes {
 [[nodiscard]] std::vector<OperationGraph::Id> binding_chain(const OperationGraph& graph,
                                                             const OperationSchedule& schedule);
 
-/// The longest chain of dependent operations, lanes ignored.
+/// The longest chain of dependent operations, lanes and slowdowns ignored.
 struct CriticalPath {
   std::vector<OperationGraph::Id> operations;
   double seconds = 0;
@@ -45,7 +49,7 @@ struct CriticalPath {
 [[nodiscard]] CriticalPath critical_path(const OperationGraph& graph);
 
 /// Slack by id: how much later an operation could end without increasing the makespan, if the order
-/// on each lane is kept. Units: s.
+/// on each lane is kept. Slowdowns are ignored. Units: s.
 [[nodiscard]] std::vector<double> slack(const OperationGraph& graph,
                                         const OperationSchedule& schedule);
 

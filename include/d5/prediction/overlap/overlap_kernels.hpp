@@ -15,6 +15,7 @@ struct OverlapKernel {
   std::string name;                ///< "Conv2d forward"; the same on every rank
   std::function<void()> run = {};  ///< may be called repeatedly; null: cannot run
   std::string reason = {};         ///< why not
+  double flop = 0, bytes = 0;      ///< work of one run: FLOP, bytes of its tensors; 0: unknown
 };
 
 /// Size of the study's kernels.

@@ -10,6 +10,7 @@
 #include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level3_distributed/communicator/communicator.hpp"
+#include "d5/prediction/graph/slowdown.hpp"
 #include "d5/prediction/networks/cluster_description.hpp"
 #include "d5/prediction/profile/rank_rates.hpp"
 
@@ -47,7 +48,11 @@ class SimulatedRank {
   /// The rank's clock.
   [[nodiscard]] virtual double now() const = 0;
   /// Advances the clock, as a computation would. Throws: ValueError for a negative time or NaN.
-  virtual void spend(double seconds) = 0;
+  void spend(double seconds) { spend(seconds, {}); }
+  /// A computation of `seconds` alone, which takes longer while messages of this rank are under
+  /// way. Messages take longer beside the computation that slows them most, whose rank has messages
+  /// under way. Throws: also ValueError for a factor that is not above 0 or not finite.
+  virtual void spend(double seconds, const Slowdown& slowdown) = 0;
 };
 
 /// Statistics of a simulation.

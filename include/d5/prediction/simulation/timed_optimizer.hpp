@@ -18,10 +18,12 @@ struct TimedStep {
     std::int64_t elements = 0;  ///< float32 elements
     double backward = 0;        ///< time since the previous gradient was final
     double update = 0;          ///< update of its parameter
+    Slowdown backward_slowdown = {}, update_slowdown = {};
   };
   double forward = 0;
   std::vector<Gradient> gradients;  ///< in the order in which they are final
   double rest = 0;                  ///< rest of backward, after the last gradient
+  Slowdown forward_slowdown = {}, rest_slowdown = {};
   /// Factors on all times, one for each step, cyclic; empty: 1.
   std::vector<double> factors = {};
   [[nodiscard]] double seconds() const;

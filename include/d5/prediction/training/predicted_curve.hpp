@@ -31,8 +31,10 @@ struct PredictedCurve {
 /// scaling from the first curve's fewest ranks.
 [[nodiscard]] Plot prediction_plot(const std::vector<PredictedCurve>& curves);
 /// Records "predicted_time" and "baseline_time" for each point, and if it was measured "time",
-/// "prediction_error" (predicted / measured - 1) and "baseline_error". Conditions: ranks, batch,
-/// network, strategy, alpha, efficiency, bound_by, and the prediction's interval.
+/// "prediction_error" (predicted / measured - 1) and "baseline_error". With an overlap map also
+/// "contended_time" and "contended_error". Conditions: ranks, batch, network, strategy, alpha,
+/// efficiency, bound_by, and the prediction's interval; of "contended_time" the share of the
+/// computation that the map lacks.
 [[nodiscard]] std::vector<Measurement> prediction_records(
     const std::vector<PredictedCurve>& curves);
 

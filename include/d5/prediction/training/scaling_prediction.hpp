@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct ScalingPredictionOptions {
   /// By formula (`SimulatedTrainingOptions::by_formula`) it is always found.
   bool what_helps = false;
   /// `batch` is per rank or in total, by `scaling`; the other fields as for one simulation.
+  /// A map adds `PredictedPoint::contended`; everything else is without contention.
   SimulatedTrainingOptions training = {};
   Interrupt interrupt = {};
   /// Called after each point.
@@ -57,6 +59,13 @@ struct PredictedPoint {
   std::string bound_by;    ///< bottleneck: "computing", "bandwidth" or "latency"
   double gain = 0;  ///< time saved per step if the bottleneck were twice as good; 0: not tried
   std::string mistrusted;  ///< reason; empty: trusted
+  /// The prediction with the overlap map (`SimulatedTrainingOptions::map`).
+  struct Contended {
+    double step = 0;
+    double lacking = 0;           ///< share of the step's computation in kernels that the map lacks
+    std::string mistrusted = {};  ///< reasons, besides those of the point; empty: none
+  };
+  std::optional<Contended> contended = {};  ///< without a map: nothing
   /// Measured steps on real ranks, in s; with several launches the median of each. Empty: none.
   std::vector<double> measured;
 };

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "d5/core/entries/option.hpp"
 #include "d5/core/trace/timeline.hpp"
 #include "d5/prediction/networks/cluster_description.hpp"
+#include "d5/prediction/profile/contention_map.hpp"
 #include "d5/prediction/profile/training_profile.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
 #include "d5/prediction/training_graphs/graph_training.hpp"
@@ -41,6 +43,8 @@ struct SimulatedTrainingOptions {
   /// Rewrites in order. If one has no scheme (`is_scheme`), the training's graph is scheduled with
   /// closed forms instead, and no rank is simulated.
   std::vector<TrainingRewrite> rewrites = {};
+  /// Slowdowns of computation and communication that overlap; null: none.
+  std::shared_ptr<const ContentionMap> map = {};
 };
 
 /// Chooses how the training's messages are timed on this cluster. `words` names a model of
@@ -88,7 +92,8 @@ struct SimulatedTraining {
 ///
 /// If a budget ends the simulation after the second step, the report says so, and the results are
 /// of the steps completed.
-/// Throws: as `step_times`, `run_simulated` and the scheme; SimulationBudget if a budget ends the
+/// Throws: as `step_times`, `run_simulated`, `ContentionMap::cells_for` and the scheme;
+/// SimulationBudget if a budget ends the
 /// simulation earlier; ValueError for fewer than 2 steps or a factor that is not above 0.
 [[nodiscard]] SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
                                                   const ClusterDescription& cluster,
