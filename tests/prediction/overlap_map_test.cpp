@@ -123,7 +123,16 @@ TEST_CASE("kernels run forward and backward, and nodes of a network alone") {
     CAPTURE(kernel.name, kernel.reason);
     REQUIRE(kernel.run);
     kernel.run();
+    CHECK(kernel.bytes > 0);
   }
+}
+
+TEST_CASE("a kernel says its FLOP and the bytes of its tensors") {
+  const auto kernels = kernels_of_cases({"Gemm 64x32 32x16"}, "reference");
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[0].flop == 2 * 64 * 32 * 16);
+  CHECK(kernels[0].bytes == 4 * (64 * 32 + 32 * 16 + 64 * 16));
+  CHECK(kernels[1].flop == 2 * kernels[0].flop);  // a product for each input
 }
 
 }  // namespace

@@ -49,6 +49,9 @@ def measure_all(folder):
             ranks.barrier()
 
     d5.run_traced(folder / "late.json", late)
+    own_map = folder / f"map-{ranks.rank}.json"
+    worked = d5.overlap_map(["Gemm 8x8 8x8"], all_reduce="ring", resources=["threads=0"], bytes=4096, pairs=6)
+    d5.write_results(worked, own_map)
     return {
         "sum": gradient.numpy()[0] / 4,  # summed three times: (1 + 2) * 2 * 2
         "labels": set(told),
@@ -58,9 +61,9 @@ def measure_all(folder):
         "table": len(d5.account_table(recorder.steps)),
         "cluster": d5.calibrate("here", repetitions=2, least_bytes=1024, most_bytes=1 << 22),
         "curve": [
-            (point.ranks, point.batch, point.step, point.measured)
+            (point.ranks, point.batch, point.step, point.measured, point.contended_step, point.map_lacks)
             for point in d5.predict(
-                "lenet", batch=2, measure=[1, 2], steps=2, repetitions=2, trace=folder / "both.json"
+                "lenet", batch=2, measure=[1, 2], steps=2, repetitions=2, trace=folder / "both.json", map=own_map, force=True
             ).points
         ],
         "map": d5.overlap_map({"busy": busy}, resources=["threads=0"], bytes=4096, pairs=6),
@@ -112,8 +115,10 @@ def test_a_network_is_fitted_between_ranks(measured):
 def test_a_prediction_stands_beside_what_was_measured(measured):
     first, second = (rank["curve"] for rank in measured[1])
     assert first == second and [ranks for ranks, *_ in first] == [1, 2]
-    for _, batch, step, measured_steps in first:
+    for ranks, batch, step, measured_steps, contended_step, lacking in first:
         assert batch == 2 and step > 0 and len(measured_steps) == 2
+        # A map of one small kernel, by the records of this job: nothing of lenet is as small.
+        assert (contended_step == step and lacking == 0) if ranks == 1 else (contended_step > 0 and lacking > 0.5)
     steps = [row for row in d5.Timeline.read(measured[0] / "both.json").rows() if row["name"] == "step"]
     assert [row["begin_ns"] for row in steps if row["rank"] == 0] == [0, 0]  # measured and predicted
 

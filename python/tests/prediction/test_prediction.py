@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import json
 import math
 import warnings
 from typing import Any
@@ -71,6 +72,49 @@ def test_a_curve_without_a_batch_is_of_the_profiles_only_one():
         d5.predict(two, "ethernet-10g", [1])
     with pytest.raises(d5.ValueError, match="batch of -1"):
         d5.predict(lenet(), "ethernet-10g", [1], -1)
+
+
+def overlap_map(file, kernel: float, calls: float, resources: str = "threads=0"):
+    """A map of one kernel, which is as large as no kernel of a network."""
+    records = []
+    for metric, slowdown in {"kernel_slowdown": kernel, "all_reduce_slowdown": calls}.items():
+        record = d5.Measurement()
+        record.subject, record.level, record.metric, record.unit, record.samples = "made up", "prediction", metric, "1", [slowdown] * 6
+        records.append(record)
+    d5.write_results(records, file)
+    content = json.loads(file.read_text())
+    for record in content["measurements"]:
+        record["conditions"] = {
+            "identity": {"resources": resources, "ranks": 2, "all_reduce": "ring"},
+            "aside": {"kernel_flop": {"value": 1e3, "unit": "flop"}, "kernel_bytes": {"value": 1e3, "unit": "byte"}},
+        }
+    file.write_text(json.dumps(content))
+    return file
+
+
+def test_what_overlaps_is_slowed_by_a_map(tmp_path):
+    slow, ones, threads = tmp_path / "slow.json", tmp_path / "ones.json", tmp_path / "threads.json"
+    wire = {"ranks": [1, 2], "batch": 8, "wire": "1ms,1GB/s"}
+    [alone, two] = d5.predict(lenet(), **wire).points
+    assert two.contended_step is None and two.map_lacks is None
+    curve = d5.predict(lenet(), map=overlap_map(slow, 3, 2), **wire)
+    assert curve.points[0].contended_step == curve.points[0].step == alone.step
+    with_map = curve.points[1]
+    assert with_map.step == two.step and with_map.mistrusted == ""
+    assert with_map.contended_step > 1.01 * two.step
+    assert with_map.map_lacks > 0.5 and "machine is unknown" in with_map.contended_mistrusted
+    assert "with map" in str(curve.table())
+    assert "contended_time" in {row.metric for row in curve.measurements()}
+    for model in ("", "formula"):
+        [_, same] = d5.predict(lenet(), map=overlap_map(ones, 1, 1), model=model, **wire).points
+        assert same.contended_step == same.step
+    overlap_map(threads, 3, 2, "threads=1")
+    with pytest.raises(d5.ValueError, match=r"resources 'threads=1', the prediction's are 'threads=0'.*\(force\)"):
+        d5.predict(lenet(), map=threads, **wire)
+    [_, forced] = d5.predict(lenet(), map=threads, force=True, **wire).points
+    assert "does not fit" in forced.contended_mistrusted
+    with pytest.raises(d5.IoError, match="nowhere"):
+        d5.predict(lenet(), map=tmp_path / "nowhere.json", **wire)
 
 
 def test_a_wire_stands_for_a_network(tmp_path):
