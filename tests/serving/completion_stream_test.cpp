@@ -114,6 +114,11 @@ TEST_CASE("usage in each event gives the tokens of its piece") {
   CHECK(heard_in(text) == std::vector<Heard>{{PieceKind::content, "a", 1},
                                              {PieceKind::content, "bc", 3},
                                              {PieceKind::role, "", 0}});
+  // "bc" was counted, and held back because a stop text could begin so.
+  CHECK(heard_in(delta("\"content\": \"a\"", usage(3)) + delta("\"content\": \"bc\"", usage(3)) +
+                 kEnd + kDone) == std::vector<Heard>{{PieceKind::content, "a", 3},
+                                                     {PieceKind::content, "bc", 0},
+                                                     {PieceKind::role, "", 0}});
 }
 
 TEST_CASE("an end without [DONE] is one with a finish_reason, and none without both") {

@@ -320,6 +320,34 @@ TEST_CASE("recorded requests of a server have the lengths of their trace") {
   }
 }
 
+TEST_CASE("tokens are counted right where a character is several of them") {
+  Served served("");
+  const auto result = served.run("/vivid:api=completions:most_tokens=24:ignore_eos=true",
+                                 {.least_queries = 6}, {"closed_loop", {{"users", 2}}});
+  CAPTURE(result.reason);
+  REQUIRE(result.queries.size() >= 6);
+  const auto all = double(24 * result.queries.size());
+  CHECK(result.conditions.at("output tokens by usage").number() == all);
+  CHECK(result.conditions.at("output tokens by pieces").number() == all);
+  CHECK_THAT(result.reason, !Catch::Contains("token"));
+  CHECK(std::ranges::any_of(result.pieces, [](const TokenPiece& one) { return one.tokens > 1; }));
+}
+
+TEST_CASE("prompts of recorded lengths have them in a vocabulary of bytes, too") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "trace.csv") << "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+                                         "2023-11-16 18:15:46.6805900,30,4\n"
+                                         "2023-11-16 18:15:46.7001000,21,6\n";
+  Served served("");
+  const std::string model = GENERATE("/clockwork", "/vivid");
+  const auto result = served.run(model + ":api=completions:ignore_eos=true", {.least_queries = 2},
+                                 {"recorded", {{"file", folder / "trace.csv"}}});
+  CAPTURE(model, result.reason);
+  CHECK(result.conditions.at("prompt tokens by usage").number() == 51);
+  CHECK(result.conditions.at("output tokens by pieces").number() == 10);
+  CHECK_THAT(result.reason, !Catch::Contains("token"));
+}
+
 TEST_CASE("refusals are failed queries with their status, and are counted") {
   const std::string busy =
       "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 32\r\n\r\n"
@@ -380,6 +408,16 @@ TEST_CASE("counts of tokens that differ are doubted, with the words") {
   CHECK_THAT(doubt_of({content("abc"), usage(9, 3)}, counting),
              Catch::Contains("6 by the server's usage, 2 by pieces, 6 by the tokenizer"));
   CHECK_THAT(doubt_of({content("\xC3"), usage(3, 1)}), Catch::Contains("2 answers have bytes"));
+}
+
+TEST_CASE("a text that lost bytes is not counted by the tokenizer") {
+  const OpenaiSystem::Options counting{.is_fresh = false,
+                                       .tokenizer = tokenizers().at("bytes").make({})};
+  const std::string answer = kHead + content("a\xEF\xBF\xBD") + usage(9, 1) + kLastEvent;
+  const auto result = ask_openai({answer, answer}, counting);
+  CAPTURE(result.reason);
+  CHECK_FALSE(result.conditions.contains("output tokens by tokenizer"));
+  CHECK_THAT(result.reason, !Catch::Contains("tokenizer"));
 }
 
 TEST_CASE("a run whose counts agree is trusted, with a warm cache too") {

@@ -16,9 +16,11 @@ std::string path_of(CompletionRequest::Interface interface) {
 }
 
 std::string body_of(const CompletionRequest& request, const std::vector<std::string>& turns) {
+  json stream_options{{"include_usage", true}};
+  if (request.each_usage) stream_options["continuous_usage_stats"] = true;
   json body{{"model", request.model},
             {"stream", true},
-            {"stream_options", {{"include_usage", true}}},
+            {"stream_options", std::move(stream_options)},
             {"max_tokens", request.most_tokens},
             {"temperature", request.temperature}};
   if (request.interface == CompletionRequest::Interface::chat) {

@@ -16,6 +16,7 @@ struct CompletionRequest {
   double temperature = 0;
   bool ignore_eos = false;  ///< vLLM's and SGLang's own: generates all `most_tokens`
   std::optional<std::int64_t> seed = {};
+  bool each_usage = false;  ///< asks for the usage in every event (vLLM's and d5's own)
 };
 
 /// "/chat/completions", "/completions".

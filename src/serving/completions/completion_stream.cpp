@@ -153,7 +153,8 @@ void CompletionStream::event(std::string data, const Hear& hear) {
     ++pieces_;
     text_ += text;
     if (kind == PieceKind::content) content_ += text;
-    hear({.kind = kind, .text = text, .tokens = counted > 0 ? counted : 1});
+    const bool is_counted = counted > 0 || (counted == 0 && before > 0);
+    hear({.kind = kind, .text = text, .tokens = is_counted ? counted : 1});
     counted = -1;  // those of the event are in its first piece
   };
   const std::string reasoning = text_at(from, "reasoning_content");

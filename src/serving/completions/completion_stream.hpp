@@ -22,7 +22,8 @@ struct CompletionUsage {
 struct CompletionPiece {
   PieceKind kind = PieceKind::content;
   std::string_view text = {};  ///< empty: a role, or nothing
-  /// By the usage in its own event, if each event has one; else 1 for a piece with text, 0 without.
+  /// By the usage in its own event, if each event has one: 0 for text that a server held back and
+  /// had counted before. Else 1 for a piece with text, 0 without.
   std::int64_t tokens = 0;
 };
 

@@ -50,8 +50,21 @@ struct OpenaiOptions {
   }
 };
 
-/// Throws: CommunicationError if nothing answers; NotFound if the server lists other models.
-void expect_model(const std::string& base, const std::string& token, const std::string& model) {
+/// What a server's list of models says of one.
+struct ListedModel {
+  bool tells_each_usage = false;  ///< knows `continuous_usage_stats`
+  bool has_byte_vocabulary = false;
+};
+
+std::string text_at(const nlohmann::json& object, const char* name) {
+  const auto place = object.find(name);
+  return place != object.end() && place->is_string() ? place->get<std::string>() : std::string();
+}
+
+/// A server without a list tells nothing. Throws: CommunicationError if nothing answers; NotFound
+/// if the server lists other models.
+ListedModel find_listed(const std::string& base, const std::string& token,
+                        const std::string& model) {
   std::vector<std::string> headers;
   if (!token.empty()) headers.push_back("Authorization: Bearer " + token);
   const auto answer = detail::call({.url = base + "/models", .headers = headers, .seconds = 30});
@@ -60,12 +73,17 @@ void expect_model(const std::string& base, const std::string& token, const std::
         fmt::format("{}: {}", printable(base), printable_message(answer.reason)));
   }
   const auto listed = nlohmann::json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
-  if (answer.status != 200 || !listed.is_object() || !listed.contains("data")) return;
+  if (answer.status != 200 || !listed.is_object() || !listed.contains("data")) return {};
   std::vector<std::string> known;
   for (const auto& one : listed["data"]) {
-    if (one.is_object() && one.contains("id") && one["id"].is_string()) known.push_back(one["id"]);
+    if (!one.is_object() || text_at(one, "id").empty()) continue;
+    known.push_back(text_at(one, "id"));
+    if (known.back() != model) continue;
+    const std::string owner = text_at(one, "owned_by");
+    return {.tells_each_usage = owner == "d5" || owner == "vllm",
+            .has_byte_vocabulary = text_at(one, "vocabulary") == "bytes"};
   }
-  if (std::ranges::find(known, model) != known.end() || known.empty()) return;
+  if (known.empty()) return {};
   throw_unknown_name("model of " + base, model, known);
 }
 
@@ -91,7 +109,9 @@ class OpenaiPredictor final : public TextPredictor {
     if (!options.tokenizer.empty()) {
       system_.tokenizer = tokenizers().at("bpe").make({{"file", options.tokenizer}});
     }
-    expect_model(system_.base, system_.token, system_.request.model);
+    const ListedModel listed = find_listed(system_.base, system_.token, system_.request.model);
+    system_.request.each_usage = listed.tells_each_usage;
+    system_.has_byte_vocabulary = listed.has_byte_vocabulary;
   }
   [[nodiscard]] std::string name() const override { return system_.name; }
   [[nodiscard]] std::unique_ptr<SystemUnderTest> system(Prompts& prompts) override {

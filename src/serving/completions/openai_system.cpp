@@ -23,6 +23,12 @@ bool is_spaced_letter_token(const Tokenizer* tokenizer) {
   return !tokenizer || tokenizer->encode("a B c").size() == 3;
 }
 
+/// Whether some bytes of an answer had no character, so that its text says no more which.
+bool has_lost_bytes(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+  return text.find(kReplacement) != std::string_view::npos;
+}
+
 /// A prompt of as many tokens as there are numbers, a letter each; another `salt` gives others.
 std::string letters_of(std::span<const std::uint32_t> numbers, std::uint32_t salt, bool spaced) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -44,7 +50,8 @@ std::string letters_of(std::span<const std::uint32_t> numbers, std::uint32_t sal
 
 OpenaiSystem::OpenaiSystem(Options options, Prompts& prompts)
     : options_(std::move(options)),
-      spaces_letters_(is_spaced_letter_token(options_.tokenizer.get())),
+      spaces_letters_(!options_.has_byte_vocabulary &&
+                      is_spaced_letter_token(options_.tokenizer.get())),
       prompts_(prompts),
       client_(
           {.url = options_.base + path_of(options_.request.interface),
@@ -158,7 +165,7 @@ SystemReport OpenaiSystem::report() {
   TokenAccount account = account_;
   account.expects_fresh = options_.is_fresh && sessions_.empty();
   account.whole_answers = std::int64_t(whole_.size());
-  bool all_have_usage = !whole_.empty();
+  bool all_have_usage = !whole_.empty(), all_have_text = true;
   CompletionUsage usage;
   std::int64_t pieces = 0, by_tokenizer = 0, prompts = 0, drawn = 0;
   for (const Answer& answer : whole_) {
@@ -173,6 +180,7 @@ SystemReport OpenaiSystem::report() {
     drawn += answer.prompt_tokens;
     account.shared += answer.shared_tokens;
     if (!options_.tokenizer) continue;
+    all_have_text = all_have_text && !has_lost_bytes(answer.stream.text());
     by_tokenizer += std::int64_t(options_.tokenizer->encode(answer.stream.text()).size());
     for (const std::string& turn : answer.turns) {
       prompts += std::int64_t(options_.tokenizer->encode(turn).size());
@@ -190,7 +198,7 @@ SystemReport OpenaiSystem::report() {
     account.prompts.by_usage = usage.prompt;
   }
   if (options_.tokenizer && !whole_.empty()) {
-    account.answers.by_tokenizer = by_tokenizer;
+    if (all_have_text) account.answers.by_tokenizer = by_tokenizer;
     account.prompts.by_tokenizer = prompts;
   }
   account.run_seconds = 1e-9 * double(Trace::now_ns() - begun_ns_);

@@ -27,6 +27,7 @@ class OpenaiSystem final : public SystemUnderTest {
     CompletionRequest request = {};
     bool is_fresh = true;                             ///< prompts begin with a nonce
     std::shared_ptr<const Tokenizer> tokenizer = {};  ///< the model's; null: not known
+    bool has_byte_vocabulary = false;                 ///< the server says so
   };
   OpenaiSystem(Options options, Prompts& prompts);
 

@@ -7,6 +7,7 @@
 #include "d5/serving/generators/text_models.hpp"
 #include "serving/api/catalogue.hpp"
 #include "serving/api/kept_answer.hpp"
+#include "serving/generators/text_model.hpp"
 
 namespace d5::route {
 namespace {
@@ -32,9 +33,16 @@ AnswerJson model_json(const FoundManifest<ModelManifest>& found) {
   return json;
 }
 
-/// A generator, as OpenAI's interface lists it.
-AnswerJson generator_json(const std::string& name) {
-  return {{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", "d5"}};
+/// A generator, as OpenAI's interface lists it. `vocabulary` tells a client that draws prompts of
+/// given lengths how long a letter is.
+AnswerJson generator_json(const std::string& name, const TextModels& models) {
+  constexpr std::string_view kLetters = "a B c";
+  const bool is_bytes = models.at(name)->tokenizer->encode(kLetters).size() == kLetters.size();
+  return {{"id", name},
+          {"object", "model"},
+          {"created", 0},
+          {"owned_by", "d5"},
+          {"vocabulary", is_bytes ? "bytes" : "pieces"}};
 }
 
 std::vector<std::string> generators_of(const ServingContext& context) {
@@ -48,7 +56,7 @@ HttpResponse list_models(const HttpRequest& request, ServingContext& context) {
   body["object"] = "list";
   body["data"] = AnswerJson::array();
   for (const std::string& name : generators_of(context)) {
-    body["data"].push_back(generator_json(name));
+    body["data"].push_back(generator_json(name, *context.generators()));
   }
   answer.body = body.dump();
   return answer;
@@ -62,7 +70,7 @@ HttpResponse find_model(const HttpRequest& request, ServingContext& context) {
     const std::string& name = request.parameter("name");
     const std::vector<std::string> names = generators_of(context);
     if (std::ranges::find(names, name) == names.end()) throw;
-    return detail::json_answer(generator_json(name));
+    return detail::json_answer(generator_json(name, *context.generators()));
   }
 }
 
