@@ -187,6 +187,39 @@ TEST_CASE("a trace that begins again has other prompts, which share as much") {
   CHECK(std::abs(asked[6].at - asked[0].at - 1'080'000'000) <= 1);
 }
 
+TEST_CASE("a turn's prompt begins with what was said before in its conversation") {
+  // "a" goes on twice; its failed turn is left out. "b" was cut, and begins again. The others have
+  // no conversation.
+  const TraceFile trace(
+      "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,Log Type"
+      "\r\n100.0,a,1,GPT-4,5,3,8,Conversation log\r\n101.0,b,1,ChatGPT,9,4,13,Conversation log\r\n"
+      "102.0,,1,ChatGPT,9,4,13,API log\r\n103.0,a,1,GPT-4,12,4,16,Conversation log\r\n"
+      "104.0,a,1,GPT-4,17,0,17,Conversation log\r\n105.0,b,1,ChatGPT,12,4,16,Conversation log\r\n"
+      "106.0,a,1,ChatGPT,16,2,18,Conversation log\r\n107.0,,1,ChatGPT,16,2,18,API log\r\n");
+  const auto [result, asked] = replay(trace, {}, 7, {.seed = 3});
+  REQUIRE(asked.size() == 7);
+  const std::vector<std::size_t> lengths{5, 9, 9, 12, 12, 16, 16};
+  const std::vector<std::int64_t> shared{0, 0, 0, 5, 0, 12, 0};
+  for (std::size_t i = 0; i < 7; ++i) {
+    CAPTURE(i);
+    CHECK(asked[i].prompt.size() == lengths[i]);
+    CHECK(asked[i].shared == shared[i]);
+    std::size_t most = 0;
+    for (std::size_t k = 0; k < i; ++k) {
+      most = std::max(most, common_beginning(asked[i].prompt, asked[k].prompt));
+    }
+    CHECK(std::int64_t(most) == shared[i]);
+  }
+  CHECK(result.conditions.at("turns that go on").number() == 2);
+  CHECK(result.conditions.at("prompt tokens shared").number() == 17);
+  // A later part has the same prompts, but shares what that part has asked for alone.
+  const auto rest = replay(trace, {{"from", 3}}, 4, {.seed = 3}).asked;
+  REQUIRE(rest.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(rest[i].prompt == asked[i + 3].prompt);
+  CHECK(rest[0].shared == 0);
+  CHECK(rest[2].shared == 12);
+}
+
 TEST_CASE("a system that keeps no lengths is asked for its samples at the recorded times") {
   const TraceFile trace(kBlocks);
   const auto clock = std::make_shared<VirtualLoadClock>();

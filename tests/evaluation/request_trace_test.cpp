@@ -109,6 +109,47 @@ TEST_CASE("a trace's first line says its format, and its requests have their tim
   CHECK(lengths_of(times) == std::vector<Lengths>{{0, 2, 0, 0}, {1.5, 3, 0, 0}});
 }
 
+TEST_CASE("traces are read in the forms in which they are published") {
+  const TemporaryFolder folder;
+  const auto azure = [&](const std::string& lines) {
+    return lengths_of(
+        read_trace(traced(folder, "TIMESTAMP,ContextTokens,GeneratedTokens\r\n" + lines)));
+  };
+  // 2023, with seven digits and CRLF; 2024, with microseconds and a zone.
+  CHECK(azure("2023-11-16 18:15:46.6805900,374,44\r\n2023-11-16 18:15:50.9951690,396,109\r\n") ==
+        std::vector<Lengths>{{0, 2, 374, 44}, {4.3145790, 3, 396, 109}});
+  CHECK(azure("2024-05-10 00:00:00.009930+00:00,2162,5\r\n"
+              "2024-05-10 00:00:00.017335+00:00,2399,6\r\n") ==
+        std::vector<Lengths>{{0, 2, 2162, 5}, {0.007405, 3, 2399, 6}});
+  // Release 2.0: moments far from 0, no id in calls of the interface, failures with 0 tokens.
+  const auto burstgpt = read_trace(
+      traced(folder,
+             "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,"
+             "Log Type\n"
+             "19440110.0,1722ac82-0a46-4bf0-aa08-89794e7a2b3f,43,GPT-4,906,446,1352,Conversation "
+             "log\n"
+             "19440161.0,d5983bf9-4b48-497b-892b-a58995247443,2,ChatGPT,36,29,65,Conversation log\n"
+             "19440161.0,,0,ChatGPT,1779,0,1779,API log\n"
+             "19440254.0,,3,ChatGPT,935,178,1113,API log\n"));
+  CHECK(burstgpt.left_out == 1);
+  CHECK(lengths_of(burstgpt) ==
+        std::vector<Lengths>{{0, 2, 906, 446}, {51, 3, 36, 29}, {144, 5, 935, 178}});
+  // Release 1.1.
+  CHECK(lengths_of(read_trace(
+            traced(folder,
+                   "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
+                   "5,ChatGPT,472,18,490,Conversation log\n"
+                   "45,ChatGPT,1087,230,1317,Conversation log\n"))) ==
+        std::vector<Lengths>{{0, 2, 472, 18}, {40, 3, 1087, 230}});
+  const auto mooncake = read_trace(traced(
+      folder,
+      R"({"timestamp": 0, "input_length": 6758, "output_length": 500, "hash_ids": )"
+      "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]}\n"
+      R"({"timestamp": 3000, "input_length": 1030, "output_length": 490, "hash_ids": [0, 14, 15]})"));
+  CHECK(lengths_of(mooncake) == std::vector<Lengths>{{0, 1, 6758, 500}, {3, 2, 1030, 490}});
+  CHECK(ids(mooncake, 1) == std::vector<std::uint64_t>{0, 14, 15});
+}
+
 TEST_CASE("a part of a trace is replayed, at a rate of its own") {
   const TemporaryFolder folder;
   std::string text = "Timestamp,Request tokens,Response tokens\n";

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "d5/core/errors/error.hpp"
+#include "evaluation/load/recorded_turns.hpp"
 #include "evaluation/load/trace_format.hpp"
 
 namespace d5 {
@@ -79,9 +80,10 @@ void expect_valid(const RecordingOptions& options) {
 }
 
 /// The chosen requests, at the times of the file since its first.
-RequestTrace chosen_part(const RecordingOptions& options, double& lasts) {
+detail::TraceOfTurns chosen_part(const RecordingOptions& options, double& lasts) {
   TraceLines lines(options.file);
-  RequestTrace trace;
+  detail::TraceOfTurns chosen;
+  RequestTrace& trace = chosen.trace;
   std::unique_ptr<detail::TraceFormat> format;
   std::optional<double> first;
   std::string last_time;
@@ -103,9 +105,16 @@ RequestTrace chosen_part(const RecordingOptions& options, double& lasts) {
     last = entry.seconds;
     last_time = printable(entry.time);
     lasts = last - *first;
+    const bool has_failed =
+        trace.has_lengths() && (entry.prompt_tokens == 0 || entry.answer_tokens == 0);
+    if (!has_failed && !entry.session.empty()) {
+      chosen.turns.add(entry.session, {.line = line.number,
+                                       .prompt_tokens = entry.prompt_tokens,
+                                       .answer_tokens = entry.answer_tokens});
+    }
     if (lasts < options.from) continue;
     if (options.to > 0 && lasts >= options.to) break;
-    if (trace.has_lengths() && (entry.prompt_tokens == 0 || entry.answer_tokens == 0)) {
+    if (has_failed) {
       ++trace.left_out;
       continue;
     }
@@ -122,15 +131,20 @@ RequestTrace chosen_part(const RecordingOptions& options, double& lasts) {
     throw FormatError(fmt::format("{}: has no moments, expected one a line, or a trace of requests",
                                   printable(options.file)));
   }
-  return trace;
+  return chosen;
 }
 
 }  // namespace
 
 RequestTrace read_trace(const RecordingOptions& options) {
+  return detail::read_trace_of_turns(options).trace;
+}
+
+detail::TraceOfTurns detail::read_trace_of_turns(const RecordingOptions& options) {
   expect_valid(options);
   double lasts = 0;
-  RequestTrace trace = chosen_part(options, lasts);
+  TraceOfTurns chosen = chosen_part(options, lasts);
+  RequestTrace& trace = chosen.trace;
   const std::string file = printable(options.file);
   if (trace.requests.empty()) {
     throw ValueError(fmt::format(
@@ -156,7 +170,7 @@ RequestTrace read_trace(const RecordingOptions& options) {
     throw ValueError(fmt::format("arrivals: the last of {} comes after {} s, expected at most {}",
                                  file, requests.back().at, kMostSeconds));
   }
-  return trace;
+  return chosen;
 }
 
 }  // namespace d5

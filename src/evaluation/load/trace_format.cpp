@@ -130,9 +130,9 @@ std::optional<std::int64_t> nanoseconds_of(std::string_view text) {
 /// Columns of a CSV file with a header.
 class CsvTrace : public TraceFormat {
  public:
-  /// Columns of the header that a format takes.
+  /// Columns of the header that a format takes. A file may lack `session`.
   struct Columns {
-    std::string time, prompt, answer;
+    std::string time, prompt, answer, session = {};
   };
   [[nodiscard]] static bool has(const Columns& columns, std::string_view header) {
     std::vector<TraceCell> cells;
@@ -154,6 +154,7 @@ class CsvTrace : public TraceFormat {
       time_ = place_of(columns_.time);
       prompt_ = place_of(columns_.prompt);
       answer_ = place_of(columns_.answer);
+      session_ = place_of(columns_.session);
       return false;
     }
     if (cells_.size() != width_) {
@@ -170,6 +171,7 @@ class CsvTrace : public TraceFormat {
     entry.seconds = *seconds;
     entry.prompt_tokens = length_in(line, columns_.prompt, cells_[prompt_]);
     entry.answer_tokens = length_in(line, columns_.answer, cells_[answer_]);
+    if (session_ < width_) entry.session = cells_[session_].text;
     return true;
   }
 
@@ -189,6 +191,7 @@ class CsvTrace : public TraceFormat {
   const Columns columns_;
   std::vector<TraceCell> cells_;
   std::size_t width_ = 0, time_ = 0, prompt_ = 0, answer_ = 0;
+  std::size_t session_ = 0;  ///< `width_`: the file has none
 };
 
 class AzureTrace final : public CsvTrace {
@@ -211,7 +214,9 @@ class AzureTrace final : public CsvTrace {
 
 class BurstgptTrace final : public CsvTrace {
  public:
-  static Columns columns() { return {"Timestamp", "Request tokens", "Response tokens"}; }
+  static Columns columns() {
+    return {"Timestamp", "Request tokens", "Response tokens", "Session ID"};
+  }
   BurstgptTrace() : CsvTrace(columns()) {}
   [[nodiscard]] std::string name() const override { return "burstgpt"; }
 

@@ -26,6 +26,7 @@ struct TraceEntry {
   std::size_t place = 0;       ///< byte of the line at which the time begins
   std::int64_t prompt_tokens = 0, answer_tokens = 0;
   std::vector<std::uint64_t> blocks = {};  ///< ids
+  std::string_view session = {};           ///< its conversation's id, as `time`; empty: none
 };
 
 /// Reads one format of recordings, line by line.

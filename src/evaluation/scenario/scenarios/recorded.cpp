@@ -46,11 +46,13 @@ struct RecordedOptions {
 /// The requests of a trace in their order, drawn ahead of their moments.
 class Replay {
  public:
-  Replay(const RequestTrace& trace, const RecordingOptions& options, std::uint64_t seed, bool draws)
-      : trace_(trace),
-        round_seconds_(options.loop ? trace.round_seconds() : 0),
+  Replay(const detail::TraceOfTurns& recorded, const RecordingOptions& options, std::uint64_t seed,
+         bool draws)
+      : trace_(recorded.trace),
+        turns_(recorded.turns),
+        round_seconds_(options.loop ? trace_.round_seconds() : 0),
         draws_(draws),
-        prompts_(trace, seed, options.block) {
+        prompts_(recorded, seed, options.block) {
     draw();
   }
   [[nodiscard]] bool is_over() const { return place_ == trace_.requests.size(); }
@@ -59,6 +61,11 @@ class Replay {
     return trace_.requests[place_].at + double(round_) * round_seconds_;
   }
   [[nodiscard]] const DrawnText* text() const { return text_; }
+  /// Whether its prompt begins with what was said before in its conversation.
+  [[nodiscard]] bool goes_on() const {
+    const auto turn = turns_.find(trace_.requests[place_].line);
+    return turn && turns_.at(*turn).before;
+  }
   void advance() {
     if (++place_ == trace_.requests.size() && round_seconds_ > 0) {
       place_ = 0;
@@ -73,6 +80,7 @@ class Replay {
   }
 
   const RequestTrace& trace_;
+  const detail::RecordedTurns& turns_;
   double round_seconds_;  ///< from a round to the next; 0: a single round
   bool draws_;
   detail::DrawnPrompts prompts_;
@@ -84,6 +92,7 @@ class Replay {
 /// What was asked for in a run.
 struct AskedLengths {
   std::int64_t prompts = 0, shared = 0;  ///< tokens
+  std::int64_t continued = 0;            ///< requests that go on with a conversation
   std::vector<std::int64_t> answers = {};
 
   void add(const DrawnText& text) {
@@ -121,15 +130,17 @@ class Recorded final : public Scenario {
   explicit Recorded(const Options& options) : options_(options) {}
 
   ScenarioResult run(SystemUnderTest& system, const ScenarioOptions& options) override {
-    const RequestTrace trace = read_trace(needed_of(options));
+    const detail::TraceOfTurns recorded = detail::read_trace_of_turns(needed_of(options));
+    const RequestTrace& trace = recorded.trace;
     const bool draws = draws_for(system, trace, options);
-    Replay replay(trace, options_.recording, options.seed, draws);
+    Replay replay(recorded, options_.recording, options.seed, draws);
     AskedLengths asked;
     detail::LoadRun run(system, options, {});
     for (; !replay.is_over(); replay.advance()) {
       const std::int64_t moment = run.start() + std::int64_t(replay.at() * 1e9);
       if (!run.goes_on(moment) || !run.wait_for_turn(moment)) break;
       if (replay.text()) asked.add(*replay.text());
+      asked.continued += replay.goes_on();
       run.ask(moment, {}, replay.text());
     }
     return run.end([&](const ScenarioResult& result) {
@@ -144,6 +155,9 @@ class Recorded final : public Scenario {
       if (!draws) return report;
       report.conditions["prompt tokens asked"] = aside(asked.prompts, "token");
       report.conditions["prompt tokens shared"] = aside(asked.shared, "token");
+      if (!recorded.turns.empty()) {
+        report.conditions["turns that go on"] = finding(asked.continued);
+      }
       asked.compare(result, report);
       return report;
     });
