@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/files/sha256.hpp"
 #include "d5/core/errors/error.hpp"
 #include "level2_training/data/batches/batch_loader.hpp"
 
@@ -15,6 +16,21 @@ namespace {
 /// Fails in the sampler's own read-ahead thread, which would wait for itself.
 void expect_outside(const detail::BatchLoader* loader) {
   if (loader) loader->expect_outside();
+}
+
+/// Samples 0, 1, 2, ... in even batches.
+void fill_evenly(EpochOrder& order, std::int64_t samples, const EpochSize& size,
+                 std::int64_t batch_size) {
+  order.samples.resize(std::size_t(samples));
+  std::iota(order.samples.begin(), order.samples.end(), std::int64_t{0});
+  order.ends.resize(std::size_t(size.batches));
+  for (std::size_t i = 0; i < order.ends.size(); ++i) {
+    order.ends[i] = std::min(std::int64_t(i + 1) * batch_size, size.draws);
+  }
+}
+
+std::string_view bytes_of(const std::vector<std::int64_t>& numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::int64_t)};
 }
 
 std::string who(const Dataset& dataset) {
@@ -74,7 +90,14 @@ SamplerLaw IndexSampler::law() const {
 }
 
 std::map<std::string, std::string> IndexSampler::settings() const {
+  // An order depends on epoch and seed alone: `arrange` keeps nothing but scratch memory.
+  EpochOrder order;
+  fill_evenly(order, dataset_->size(), size_, options_.batch_size);
+  const_cast<IndexSampler&>(*this).arrange(0, order);
+  const std::string digest =
+      detail::Sha256().add(bytes_of(order.samples)).add(bytes_of(order.ends)).digest();
   return {{"batch_size", fmt::to_string(options_.batch_size)},
+          {"order of the first epoch", "SHA-256 " + digest.substr(0, 8)},
           {"samples", fmt::to_string(dataset_->size())},
           {"seed", fmt::to_string(options_.seed)},
           {"tail", options_.tail == Tail::keep ? "keep" : "drop"}};
@@ -120,12 +143,7 @@ void IndexSampler::read_ahead(int threads) {
 }
 
 void IndexSampler::arrange_epoch() {
-  order_.samples.resize(std::size_t(dataset_->size()));
-  std::iota(order_.samples.begin(), order_.samples.end(), std::int64_t{0});
-  order_.ends.resize(std::size_t(size_.batches));
-  for (std::size_t i = 0; i < order_.ends.size(); ++i) {
-    order_.ends[i] = std::min(std::int64_t(i + 1) * options_.batch_size, size_.draws);
-  }
+  fill_evenly(order_, dataset_->size(), size_, options_.batch_size);
   arrange(epoch_, order_);
   const bool as_promised = std::int64_t(order_.ends.size()) == size_.batches &&
                            order_.ends.back() == size_.draws &&

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include "d5/core/errors/error.hpp"
 #include "level2_training/losses/parts/scalar_loss.hpp"
@@ -22,9 +24,11 @@ struct TimeOptions {
 };
 
 class ScheduledNumber final : public StepModifier {
+  using Every = Schedule::Every;
+
  public:
   ScheduledNumber(std::string number, std::string word, std::shared_ptr<Schedule> schedule,
-                  Schedule::Every every)
+                  Every every)
       : number_(std::move(number)),
         word_(std::move(word)),
         schedule_(std::move(schedule)),
@@ -36,7 +40,7 @@ class ScheduledNumber final : public StepModifier {
   }
 
   void before_step(ThreeStepOptimizer& optimizer, const Batch& batch) override {
-    const bool epochs = every_ == Schedule::Every::epoch;
+    const bool epochs = every_ == Every::epoch;
     const std::int64_t time = epochs ? batch.epoch : optimizer.steps();
     HyperParameters& numbers = optimizer.hyper_parameters();
     const double value = schedule_->at(time, numbers.initial(number_));
@@ -45,6 +49,7 @@ class ScheduledNumber final : public StepModifier {
                                      word_, number_, value, epochs ? "epoch" : "step", time));
     }
     numbers.set(number_, value);
+    last_ = {.time = time, .value = value, .initial = numbers.initial(number_)};
   }
 
   void after_step(ThreeStepOptimizer& optimizer, const Batch& batch,
@@ -61,13 +66,45 @@ class ScheduledNumber final : public StepModifier {
     return fmt::format("schedule {} of {}", word_, number_);
   }
 
-  [[nodiscard]] ValueMap state() const override { return schedule_->state(); }
-  void restore(const ValueMap& state) override { schedule_->restore(state); }
+  [[nodiscard]] ValueMap state() const override {
+    ValueMap state = schedule_->state();
+    if (state.empty() && last_) {
+      state[kLast] = Tensor::vector(std::vector<double>{
+          double(last_->time), last_->value, last_->initial, double(every_ == Every::epoch)});
+    }
+    return state;
+  }
+  /// Throws: FormatError if the schedule, a function of time alone, gives another value for the
+  /// last time before the checkpoint.
+  void restore(const ValueMap& state) override {
+    const auto kept = state.find(kLast);
+    if (kept == state.end()) return schedule_->restore(state);
+    const auto numbers = kept->second.tensor().span<double>();
+    last_ = {.time = std::int64_t(numbers[0]), .value = numbers[1], .initial = numbers[2]};
+    if (schedule_->observes() != Schedule::Observes::nothing || !schedule_->state().empty()) return;
+    const auto every = numbers[3] == 0 ? Every::step : Every::epoch;
+    const double here = every == every_ ? schedule_->at(last_->time, last_->initial) : NAN;
+    if (here == last_->value) return;
+    const auto unit = [](Every one) { return one == Every::step ? "step" : "epoch"; };
+    throw FormatError(
+        fmt::format("schedule {} of {}: it was {} in {} {} before the checkpoint, {}; resume with "
+                    "the schedule that it was begun with",
+                    word_, number_, last_->value, unit(every), last_->time,
+                    every == every_ ? fmt::format("here it is {}", here)
+                                    : fmt::format("here its time counts {}s", unit(every_))));
+  }
 
  private:
+  static constexpr const char* kLast = "last";
+  struct Last {
+    std::int64_t time;
+    double value, initial;
+  };
+
   std::string number_, word_;
   std::shared_ptr<Schedule> schedule_;
-  Schedule::Every every_;
+  Every every_;
+  std::optional<Last> last_;  ///< time and value of the last step
 };
 
 }  // namespace

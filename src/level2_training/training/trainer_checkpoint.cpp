@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Saves the trainer's state to a checkpoint, and restores it.
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <set>
 #include <sstream>
+#include <typeinfo>
 
 #include "core/measuring/trust.hpp"
 #include "d5/core/errors/error.hpp"
@@ -78,10 +82,24 @@ ValueMap changed(const HyperParameters& numbers) {
   return result;
 }
 
+/// The name of its class, as "ElementOptimizer<Adam>".
+std::string class_of(const Optimizer& optimizer) {
+  const std::unique_ptr<char, decltype(&std::free)> word(
+      abi::__cxa_demangle(typeid(optimizer).name(), nullptr, nullptr, nullptr), &std::free);
+  std::string name = word ? word.get() : typeid(optimizer).name();
+  for (const std::string_view place : {"(anonymous namespace)::", "d5::"}) {
+    for (auto at = name.find(place); at != std::string::npos; at = name.find(place)) {
+      name.erase(at, place.size());
+    }
+  }
+  return name;
+}
+
 /// Settings of the sampler and of the optimizer, as lines "sampler.batch_size: 64": a resumed run
 /// with other ones would be neither the old run nor a new one.
-std::vector<std::string> settings_of_parts(const Sampler& sampler, const HyperParameters& numbers) {
-  std::vector<std::string> lines;
+std::vector<std::string> settings_of_parts(const Sampler& sampler, Optimizer& optimizer) {
+  const HyperParameters& numbers = optimizer.hyper_parameters();
+  std::vector<std::string> lines{fmt::format("optimizer: {}", class_of(optimizer))};
   for (const auto& [name, value] : sampler.settings()) {
     lines.push_back(fmt::format("sampler.{}: {}", name, value));
   }
@@ -167,8 +185,7 @@ void Trainer::save_checkpoint(const std::string& path) {
   };
   add(kOptimizer, optimizer_.state());
   add(kHyper, changed(optimizer_.hyper_parameters()));
-  checkpoint.tensors[std::string(kParts)] =
-      tensor_of(settings_of_parts(train_, optimizer_.hyper_parameters()));
+  checkpoint.tensors[std::string(kParts)] = tensor_of(settings_of_parts(train_, optimizer_));
   add(kExecutor, optimizer_.executor().state());
   add(kMetric, metric_state_);
   add(kMetric, metric_state());
@@ -203,7 +220,7 @@ void Trainer::resume(const std::string& path) {
   if (const auto parts = checkpoint.tensors.find(std::string(kParts));
       parts != checkpoint.tensors.end()) {
     expect_equal(by_name(lines_of(parts->second.tensor())),
-                 by_name(settings_of_parts(train_, optimizer_.hyper_parameters())));
+                 by_name(settings_of_parts(train_, optimizer_)));
   }
   if (checkpoint.batch > train_.batches()) {
     fail(fmt::format("is before batch {} of an epoch, but the data make {}", checkpoint.batch,

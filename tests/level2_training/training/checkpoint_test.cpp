@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "d5/core/files/atomic_file.hpp"
+#include "d5/level2_training/optimization/step_modifier.hpp"
 #include "d5/level2_training/training/accuracy.hpp"
 #include "d5/level2_training/training/loss_curve.hpp"
 #include "d5/level2_training/training/trainer.hpp"
@@ -282,11 +283,52 @@ TEST_CASE("a checkpoint is not resumed with another order, batch size or learnin
   CHECK_THAT(words(train, *faster),
              Catch::Contains("optimizer.learning_rate: 0.001 in the checkpoint, 0.5 here"));
 
+  CHECK_THAT(
+      words(samplers().at("ordered").make(test::points(40), {{"batch_size", 8}, {"seed", 5}}),
+            *optimizer),
+      Catch::Contains("sampler.order of the first epoch"));
+  const auto decayed = test::points_optimizer("adamw", {{"weight_decay", 0.0}});
+  CHECK_THAT(words(train, *decayed), Catch::Contains("optimizer: ElementOptimizer<Adam"));
+
   // Files from before these settings were kept are resumed as they were.
   Checkpoint older = read_checkpoint(folder / "c");
   older.tensors.erase("settings");
   write_checkpoint(older, folder / "c");
   CHECK(words(train, *faster) == "resumed");
+}
+
+TEST_CASE("a checkpoint is not resumed with another schedule or modifier") {
+  const testing::TemporaryFolder folder;
+  const auto train = samplers().at("shuffle").make(test::points(40), {{"batch_size", 8}});
+  const auto optimizer = [](const Settings& settings) {
+    return open_optimizer("sgd", make_executor(test::points_network()), "loss", settings);
+  };
+  const auto cosine = [&](std::int64_t length, const std::string& every = "step") {
+    return optimizer({{"schedules.learning_rate.name", "cosine"},
+                      {"schedules.learning_rate.length", length},
+                      {"schedules.learning_rate.every", every}});
+  };
+  const auto clipped = [&](double most) {
+    return optimizer({{"modifiers.0.name", "clip_norm"}, {"modifiers.0.most", most}});
+  };
+  const auto begin = [&](const std::shared_ptr<Optimizer>& first) {
+    Trainer trainer(*first, *train, nullptr);
+    trainer.run();
+    trainer.save_checkpoint(folder / "c");
+  };
+  const auto resume = [&](const std::shared_ptr<Optimizer>& second) {
+    Trainer(*second, *train, nullptr).resume(folder / "c");
+  };
+  begin(cosine(10));
+  CHECK_NOTHROW(resume(cosine(10)));
+  CHECK_THROWS_WITH(resume(cosine(1000)),
+                    Catch::Contains("schedule cosine of learning_rate: it was") &&
+                        Catch::Contains("in step 4 before the checkpoint"));
+  CHECK_THROWS_WITH(resume(cosine(10, "epoch")), Catch::Contains("here its time counts epochs"));
+  begin(clipped(0.1));
+  CHECK_NOTHROW(resume(clipped(0.1)));
+  CHECK_THROWS_WITH(resume(clipped(100)),
+                    Catch::Contains("clip_norm: 'most: 0.1' before the checkpoint, 'most: 100'"));
 }
 
 TEST_CASE("a checkpoint that cannot be written ends training with the reason") {

@@ -9,6 +9,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level2_training/optimization/joined_outputs.hpp"
+#include "level2_training/optimization/shared/kept_settings.hpp"
 
 namespace d5 {
 namespace {
@@ -121,7 +122,7 @@ class AccumulatedGradients final : public GradientDecorator {
 /// Runs each batch in micro-batches, so that only one needs memory. The gradient is that of the
 /// whole batch for any loss (`LossWeight`). Statistics over samples within the network, such as
 /// batch normalization's, are over a micro-batch.
-class Accumulate final : public StepModifier {
+class Accumulate : public StepModifier {
  public:
   using Options = AccumulateOptions;
   explicit Accumulate(const Options& options) : pieces_(options.pieces) {}
@@ -144,7 +145,7 @@ namespace step_modifier {
 
 void register_accumulate(Registry<StepModifierEntry>& registry) {
   registry.add("accumulate",
-               StepModifierEntry::of<Accumulate>(
+               StepModifierEntry::of<detail::KeptSettings<Accumulate>>(
                    "gradient accumulation: runs a batch in micro-batches to save memory"));
 }
 

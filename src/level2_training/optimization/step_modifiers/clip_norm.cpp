@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/optimization/step_modifier.hpp"
+#include "level2_training/optimization/shared/kept_settings.hpp"
 
 namespace d5 {
 namespace {
@@ -16,7 +17,7 @@ struct ClipNormOptions {
 ///
 /// Source: Pascanu, Mikolov and Bengio, "On the Difficulty of Training Recurrent Neural Networks"
 /// (ICML 2013), algorithm 1.
-class ClipNorm final : public StepModifier {
+class ClipNorm : public StepModifier {
  public:
   using Options = ClipNormOptions;
   explicit ClipNorm(const Options& options) : options_(options) {}
@@ -39,7 +40,7 @@ class ClipNorm final : public StepModifier {
 namespace step_modifier {
 
 void register_clip_norm(Registry<StepModifierEntry>& registry) {
-  registry.add("clip_norm", StepModifierEntry::of<ClipNorm>(
+  registry.add("clip_norm", StepModifierEntry::of<detail::KeptSettings<ClipNorm>>(
                                 "gradient clipping by global norm (Pascanu et al., 2013)"));
 }
 

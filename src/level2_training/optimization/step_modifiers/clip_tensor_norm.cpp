@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/optimization/gradient_norm.hpp"
 #include "d5/level2_training/optimization/step_modifier.hpp"
+#include "level2_training/optimization/shared/kept_settings.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
 
 namespace d5 {
@@ -15,7 +16,7 @@ struct ClipTensorNormOptions {
 };
 
 /// g <- g * most / ‖g‖ for each parameter whose gradient has a norm above `most`.
-class ClipTensorNorm final : public StepModifier {
+class ClipTensorNorm : public StepModifier {
  public:
   using Options = ClipTensorNormOptions;
   explicit ClipTensorNorm(const Options& options) : options_(options) {}
@@ -40,8 +41,8 @@ class ClipTensorNorm final : public StepModifier {
 namespace step_modifier {
 
 void register_clip_tensor_norm(Registry<StepModifierEntry>& registry) {
-  registry.add("clip_tensor_norm",
-               StepModifierEntry::of<ClipTensorNorm>("gradient clipping by each parameter's norm"));
+  registry.add("clip_tensor_norm", StepModifierEntry::of<detail::KeptSettings<ClipTensorNorm>>(
+                                       "gradient clipping by each parameter's norm"));
 }
 
 }  // namespace step_modifier

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "d5/level2_training/optimization/step_modifier.hpp"
+#include "level2_training/optimization/shared/kept_settings.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
 
 namespace d5 {
@@ -16,7 +17,7 @@ struct ClipValueOptions {
 };
 
 /// Clips each element of a gradient to [-most, most]; NaN stays NaN.
-class ClipValue final : public StepModifier {
+class ClipValue : public StepModifier {
  public:
   using Options = ClipValueOptions;
   explicit ClipValue(const Options& options) : options_(options) {}
@@ -46,7 +47,8 @@ class ClipValue final : public StepModifier {
 namespace step_modifier {
 
 void register_clip_value(Registry<StepModifierEntry>& registry) {
-  registry.add("clip_value", StepModifierEntry::of<ClipValue>("gradient clipping by value"));
+  registry.add("clip_value", StepModifierEntry::of<detail::KeptSettings<ClipValue>>(
+                                 "gradient clipping by value"));
 }
 
 }  // namespace step_modifier

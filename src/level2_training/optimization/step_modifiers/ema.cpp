@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "level2_training/optimization/shared/kept_settings.hpp"
 #include "level2_training/optimization/shared/parameter_average.hpp"
 
 namespace d5 {
@@ -19,7 +20,7 @@ struct EmaOptions {
 /// Source: Polyak and Juditsky, "Acceleration of Stochastic Approximation by Averaging" (1992),
 /// with the exponential weights of Tarvainen and Valpola, "Mean Teachers Are Better Role Models"
 /// (2017).
-class Ema final : public detail::ParameterAverage {
+class Ema : public detail::ParameterAverage {
  public:
   using Options = EmaOptions;
   explicit Ema(const Options& options) : options_(options) {}
@@ -37,8 +38,9 @@ class Ema final : public detail::ParameterAverage {
 namespace step_modifier {
 
 void register_ema(Registry<StepModifierEntry>& registry) {
-  registry.add("ema", StepModifierEntry::of<Ema>("exponential moving average of the parameters for "
-                                                 "test runs (Polyak and Juditsky, 1992)"));
+  registry.add("ema", StepModifierEntry::of<detail::KeptSettings<Ema>>(
+                          "exponential moving average of the parameters for "
+                          "test runs (Polyak and Juditsky, 1992)"));
 }
 
 }  // namespace step_modifier

@@ -8,6 +8,7 @@
 #include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level2_training/optimization/kept_outputs.hpp"
 #include "level2_training/optimization/shared/flat_parameters.hpp"
+#include "level2_training/optimization/shared/kept_settings.hpp"
 
 namespace d5 {
 namespace {
@@ -87,7 +88,7 @@ class EstimatedGradients final : public GradientDecorator {
 ///
 /// Source: Salimans et al., "Evolution Strategies as a Scalable Alternative to Reinforcement
 /// Learning" (2017), algorithm 1 with antithetic noise.
-class Evolution final : public StepModifier {
+class Evolution : public StepModifier {
  public:
   using Options = EvolutionOptions;
   explicit Evolution(const Options& options) : options_(options) {}
@@ -115,7 +116,7 @@ namespace step_modifier {
 void register_evolution(Registry<StepModifierEntry>& registry) {
   registry.add(
       "evolution",
-      StepModifierEntry::of<Evolution>(
+      StepModifierEntry::of<detail::KeptSettings<Evolution>>(
           "evolution strategies: gradients from forward runs only (Salimans et al., 2017)"));
 }
 

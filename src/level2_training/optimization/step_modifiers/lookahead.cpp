@@ -4,6 +4,7 @@
 #include "d5/level2_training/optimization/parameter_slots.hpp"
 #include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level2_training/optimization/shared/averaging.hpp"
+#include "level2_training/optimization/shared/kept_settings.hpp"
 
 namespace d5 {
 namespace {
@@ -23,7 +24,7 @@ struct LookaheadOptions {
 ///
 /// Source: Zhang et al., "Lookahead Optimizer: k Steps Forward, 1 Step Back" (NeurIPS 2019),
 /// algorithm 1; what the optimizer remembers stays as it is.
-class Lookahead final : public StepModifier {
+class Lookahead : public StepModifier {
  public:
   using Options = LookaheadOptions;
   explicit Lookahead(const Options& options) : options_(options) {}
@@ -74,7 +75,7 @@ namespace step_modifier {
 
 void register_lookahead(Registry<StepModifierEntry>& registry) {
   registry.add("lookahead",
-               StepModifierEntry::of<Lookahead>(
+               StepModifierEntry::of<detail::KeptSettings<Lookahead>>(
                    "Lookahead: slow weights follow the fast ones (Zhang et al., 2019)"));
 }
 

@@ -4,6 +4,7 @@
 
 #include "d5/level2_training/optimization/parameter_slots.hpp"
 #include "d5/level2_training/optimization/step_modifier.hpp"
+#include "level2_training/optimization/shared/kept_settings.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
 
 namespace d5 {
@@ -40,7 +41,7 @@ bool is_finite(const Tensor& tensor) {
 /// `every` successive steps without overflow it is doubled.
 ///
 /// Source: Micikevicius et al., "Mixed Precision Training" (ICLR 2018), section 3.2.
-class LossScale final : public StepModifier {
+class LossScale : public StepModifier {
  public:
   using Options = LossScaleOptions;
   explicit LossScale(const Options& options) : options_(options), scale_(options.initial) {}
@@ -87,7 +88,7 @@ namespace step_modifier {
 
 void register_loss_scale(Registry<StepModifierEntry>& registry) {
   registry.add("loss_scale",
-               StepModifierEntry::of<LossScale>(
+               StepModifierEntry::of<detail::KeptSettings<LossScale>>(
                    "dynamic loss scaling, for 16-bit gradients (Micikevicius et al., 2018)"));
 }
 

@@ -4,6 +4,7 @@
 #include "d5/level2_training/optimization/kept_parameters.hpp"
 #include "d5/level2_training/optimization/step_modifier.hpp"
 #include "level2_training/optimization/kept_outputs.hpp"
+#include "level2_training/optimization/shared/kept_settings.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
 
 namespace d5 {
@@ -73,7 +74,7 @@ class SharpnessAwareGradients final : public GradientDecorator {
 ///
 /// Source: Foret et al., "Sharpness-Aware Minimization for Efficiently Improving Generalization"
 /// (ICLR 2021), algorithm 1 with p = 2.
-class Sam final : public StepModifier {
+class Sam : public StepModifier {
  public:
   using Options = SamOptions;
   explicit Sam(const Options& options) : rho_(options.rho) {}
@@ -95,8 +96,8 @@ class Sam final : public StepModifier {
 namespace step_modifier {
 
 void register_sam(Registry<StepModifierEntry>& registry) {
-  registry.add("sam",
-               StepModifierEntry::of<Sam>("sharpness-aware minimization (Foret et al., 2021)"));
+  registry.add("sam", StepModifierEntry::of<detail::KeptSettings<Sam>>(
+                          "sharpness-aware minimization (Foret et al., 2021)"));
 }
 
 }  // namespace step_modifier

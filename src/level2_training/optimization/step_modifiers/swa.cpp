@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "level2_training/optimization/shared/kept_settings.hpp"
 #include "level2_training/optimization/shared/parameter_average.hpp"
 
 namespace d5 {
@@ -20,7 +21,7 @@ struct SwaOptions {
 /// Source: Izmailov et al., "Averaging Weights Leads to Wider Optima and Better Generalization"
 /// (UAI 2018), algorithm 1, without its last line: running statistics stay those of the trained
 /// network.
-class Swa final : public detail::ParameterAverage {
+class Swa : public detail::ParameterAverage {
  public:
   using Options = SwaOptions;
   explicit Swa(const Options& options) : options_(options) {}
@@ -39,7 +40,7 @@ class Swa final : public detail::ParameterAverage {
 namespace step_modifier {
 
 void register_swa(Registry<StepModifierEntry>& registry) {
-  registry.add("swa", StepModifierEntry::of<Swa>(
+  registry.add("swa", StepModifierEntry::of<detail::KeptSettings<Swa>>(
                           "stochastic weight averaging for test runs (Izmailov et al., 2018)"));
 }
 
