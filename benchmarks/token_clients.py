@@ -1,22 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times of tokens as d5's client of OpenAI's interface measures them, beside a server whose times are known.
+"""Times of tokens as clients of OpenAI's interface measure them, beside a server whose times are known.
 
-usage: token_clients.py [PROGRAM] [--users N] [--queries N]        PROGRAM: d5; default build/release/bin/d5
+usage: token_clients.py [PROGRAM] [--users N] [--queries N] [--peers FOLDER]
+
+PROGRAM: d5; default build/release/bin/d5. FOLDER: a virtual environment for each peer, by its name ("FOLDER/guidellm"); a peer that
+is not there is looked for on PATH, and else named with the line that installs it.
 
 The server is one of this script, on loopback: a role with an empty text after 20 ms, the first token after 50 ms, then 10 ms a
-token, 20 tokens in all; the stamps of what it sent are the truth, its own lateness included. Prints both, and their difference.
+token, 20 tokens in all; the stamps of what it sent are the truth, its own lateness included. Each client asks it in turn. Prints
+the medians that a client says, by its own names, beside the truth of the same answers.
 """
 
 import argparse
+import contextlib
 import http.server
 import json
+import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import tempfile
 import threading
 import time
+import typing
 
 ROLE, FIRST, GAP, TOKENS = 0.020, 0.050, 0.010, 20
 MODEL = "kind: model\nname: ticks\nversion: 1.0.0-dev\ntask: text generation\nlicence: CC0-1.0\nformat: none\n"
@@ -44,7 +52,16 @@ class Ticks(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         pass
 
+    def handle(self) -> None:
+        with contextlib.suppress(ConnectionError):  # a client may leave without a word
+            super().handle()
+
     def do_GET(self) -> None:
+        if self.path == "/health":
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         body = json.dumps({"object": "list", "data": [{"id": "ticks"}]}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -52,7 +69,9 @@ class Ticks(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def event(self, data: dict | str) -> None:
-        text = f"data: {data if isinstance(data, str) else json.dumps(data)}\n\n".encode()
+        if isinstance(data, dict):
+            data = json.dumps({"object": "chat.completion.chunk", "model": "ticks", **data})
+        text = f"data: {data}\n\n".encode()
         self.wfile.write(f"{len(text):x}\r\n".encode() + text + b"\r\n")
 
     def do_POST(self) -> None:
@@ -90,31 +109,119 @@ def records(program: str, address: str, users: int, queries: int) -> list[dict]:
         return json.loads((folder / "r.json").read_text())["measurements"]
 
 
+def d5(program: str, address: str, users: int, queries: int) -> dict[str, float]:
+    """Medians in s, by d5's names."""
+    measured = records(program, address, users, queries)
+    medians = {}
+    for metric in ("ttft", "itl", "tpot", "stall"):
+        one = next(m for m in measured if m["metric"] == metric and m["statistic"] == "median")
+        medians[metric] = one["value"] if "value" in one else statistics.median(one["samples"])
+    conditions = next(m["conditions"] for m in measured if m["metric"] == "ttft")
+    print("client busy:", conditions["finding"]["client busy"])
+    statuses = sorted({f"{m['status']}{': ' + m['reason'] if m.get('reason') else ''}" for m in measured})
+    print("status:", "; ".join(statuses))
+    return medians
+
+
+def guidellm(program: str, address: str, users: int, queries: int) -> dict[str, float]:
+    """Medians in s, by GuideLLM's names."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        prompts = [json.dumps({"prompt": f"{i} It was a bright cold day in April."}) for i in range(queries)]
+        (folder / "prompts.jsonl").write_text("\n".join(prompts))
+        command = [program, "run", "--backend", f"kind=openai_http,target={address},model=ticks",
+                   "--profile", f"kind=concurrent,streams={users}", "--constraint", f"kind=max_requests,count={queries}",
+                   "--data", "kind=json_file,path=prompts.jsonl", "--output", "kind=json,path=out.json", "--disable-console"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, timeout=300,
+                       env={**os.environ, "HF_HUB_OFFLINE": "1"})
+        [benchmark] = json.loads((folder / "out.json").read_text())["benchmarks"]
+    named = {"TTFT": "time_to_first_token_ms", "ITL": "inter_token_latency_ms", "TPOT": "time_per_output_token_ms"}
+    return {short: benchmark["metrics"][long]["successful"]["median"] / 1e3 for short, long in named.items()}
+
+
+TOKENIZER = """
+import sys, tokenizers, transformers
+words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"<unk>": 0, "tick": 1}, unk_token="<unk>"))
+words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+transformers.PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>").save_pretrained(sys.argv[1])
+"""
+
+
+def aiperf(program: str, address: str, users: int, queries: int) -> dict[str, float]:
+    """Medians in s, by AIPerf's names. It counts tokens by a tokenizer, here of words."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        subprocess.run([pathlib.Path(program).with_name("python"), "-c", TOKENIZER, folder / "words"], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        prompts = [json.dumps({"text": f"{i} It was a bright cold day in April."}) for i in range(queries)]
+        (folder / "prompts.jsonl").write_text("\n".join(prompts))
+        command = [program, "profile", "-m", "ticks", "--url", address, "--endpoint-type", "chat", "--streaming",
+                   "--concurrency", str(users), "--request-count", str(queries), "--tokenizer", folder / "words",
+                   "--input-file", folder / "prompts.jsonl", "--custom-dataset-type", "single_turn", "--ui", "none",
+                   "--output-artifact-dir", folder / "out"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, timeout=300)
+        found = json.loads((folder / "out" / "profile_export_aiperf.json").read_text())
+    named = {"TTFT": "time_to_first_token", "ITL": "inter_token_latency", "ICL": "inter_chunk_latency"}
+    return {short: found[long]["p50"] / 1e3 for short, long in named.items()}
+
+
+def truth() -> dict[str, float]:
+    """Medians in s of what was sent since the last call."""
+    sent, Ticks.sent = Ticks.sent, []
+    gaps = [[b - a for a, b in zip(stamps, stamps[1:])] for stamps in sent]
+    return {
+        "ttft": statistics.median(stamps[0] for stamps in sent),
+        "itl": statistics.median(gap for one in gaps for gap in one),
+        "tpot": statistics.median((stamps[-1] - stamps[0]) / (TOKENS - 1) for stamps in sent),
+        "stall": statistics.median(max(one) for one in gaps),
+    }
+
+
+class Peer(typing.NamedTuple):
+    package: str
+    medians: typing.Callable[[str, str, int, int], dict[str, float]]
+    same: dict[str, str]  # d5's name of what a name of the peer means
+
+
+PEERS = {
+    # Its ITL is a number an answer; its TPOT has the time to the first token in it.
+    "guidellm": Peer("guidellm==0.8.1", guidellm, {"TTFT": "ttft", "ITL": "tpot"}),
+    # Its ITL is a number an answer; its ICL is of pieces, which have a token each here.
+    "aiperf": Peer("aiperf==0.13.0", aiperf, {"TTFT": "ttft", "ITL": "tpot", "ICL": "itl"}),
+}
+
+
+def installed(peer: str, folder: str | None) -> str | None:
+    own = pathlib.Path(folder or ".") / peer / "bin" / peer
+    return str(own.resolve()) if folder and own.exists() else shutil.which(peer)
+
+
+def print_rows(client: str, medians: dict[str, float], sent: dict[str, float], same: dict[str, str]) -> None:
+    for name, found in medians.items():
+        of = sent.get(same.get(name, name))
+        beside = f"{1e3 * of:9.3f} ms {1e6 * (found - of):9.0f} us" if of is not None else f"{'another thing':>12}"
+        print(f"{client:10} {name:6} {1e3 * found:9.3f} ms {beside}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", nargs="?", default="build/release/bin/d5")
     parser.add_argument("--users", type=int, default=2)
     parser.add_argument("--queries", type=int, default=60)
+    parser.add_argument("--peers", metavar="FOLDER")
     arguments = parser.parse_args()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Ticks)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    measured = records(arguments.program, f"http://127.0.0.1:{server.server_port}", arguments.users, arguments.queries)
-    gaps = [b - a for stamps in Ticks.sent for a, b in zip(stamps, stamps[1:])]
-    truth = {
-        "ttft": statistics.median(stamps[0] for stamps in Ticks.sent),
-        "itl": statistics.median(gaps),
-        "tpot": statistics.median((stamps[-1] - stamps[0]) / (TOKENS - 1) for stamps in Ticks.sent),
-        "stall": statistics.median(max(b - a for a, b in zip(stamps, stamps[1:])) for stamps in Ticks.sent),
-    }
-    print(f"{'median of':10} {'sent':>12} {'d5':>12} {'difference':>12}")
-    for metric, sent in truth.items():
-        one = next(m for m in measured if m["metric"] == metric and m["statistic"] == "median")
-        found = one["value"] if "value" in one else statistics.median(one["samples"])
-        print(f"{metric:10} {1e3 * sent:9.3f} ms {1e3 * found:9.3f} ms {1e6 * (found - sent):9.0f} us")
-    conditions = next(m["conditions"] for m in measured if m["metric"] == "ttft")
-    print("client busy:", conditions["finding"]["client busy"])
-    statuses = sorted({f"{m['status']}{': ' + m['reason'] if m.get('reason') else ''}" for m in measured})
-    print("status:", "; ".join(statuses))
+    address = f"http://127.0.0.1:{server.server_port}"
+    medians = d5(arguments.program, address, arguments.users, arguments.queries)
+    print(f"\n{'client':10} {'median':6} {'it says':>12} {'sent':>12} {'difference':>12}")
+    print_rows("d5", medians, truth(), {})
+    for name, peer in PEERS.items():
+        if program := installed(name, arguments.peers):
+            medians = peer.medians(program, address, arguments.users, arguments.queries)
+            print_rows(name, medians, truth(), peer.same)
+        else:
+            print(f"{name:10} not installed: python3 -m venv {name} && {name}/bin/pip install {peer.package}")
 
 
 if __name__ == "__main__":
