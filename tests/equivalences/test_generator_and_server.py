@@ -85,6 +85,22 @@ def test_lengths_of_recorded_requests(d5, serve):
         assert found == lengths
 
 
+def test_pairs_of_a_clockwork_here_and_on_a_server(d5, serve):
+    (d5.folder / "clockwork.yaml").write_text(MODEL)
+    (d5.folder / "prompts.yaml").write_text(PROMPTS)
+    (d5.folder / "book.txt").write_text("It was a bright cold day in April. " * 200)
+    address = serve("--generator", CLOCKWORK)
+    records = d5.records("eval", "run", "clockwork.yaml", "--dataset", "prompts.yaml", "--no-accuracy", "--framework",
+                         f"{CLOCKWORK},openai:{address}/clockwork", "--scenario", "pairs", "--queries", 15, status=(0, 3))
+    ratios = {record["metric"]: record for record in records if record["metric"].endswith("_ratio")}
+    assert set(ratios) == {"latency_ratio", "ttft_ratio", "itl_ratio", "tpot_ratio"}
+    for record in ratios.values():
+        assert record["framework"].startswith("openai:")
+        assert record["conditions"]["identity"]["base"] == CLOCKWORK
+    assert statistics.median(ratios["tpot_ratio"]["samples"]) == pytest.approx(1, rel=0.05)
+    assert min(ratios["ttft_ratio"]["samples"]) > 0.9  # the way of the request comes on top
+
+
 @pytest.mark.skipif(not SMOLLM2.exists(), reason="scripts/models smollm2 fetches the model")
 def test_text_of_smollm2(d5, serve):
     address = serve("--generator", "smollm2", "--slots", 2, "--capacity", 96, cache="the store of artefacts")

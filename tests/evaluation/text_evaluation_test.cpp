@@ -82,6 +82,31 @@ TEST_CASE("generated text is evaluated without a network, and its tokens are tim
   }
 }
 
+TEST_CASE("frameworks are compared with the first, pair by pair") {
+  const testing::OwnCacheFolder cache;
+  const testing::TemporaryFolder folder;
+  EvaluationManifest manifest = evaluation_of_text(folder, "clockwork:first=0.02:gap=0.005");
+  manifest.scenarios = {{"pairs"}};
+  CHECK_THROWS_WITH(evaluate(manifest), Catch::Contains("compares each framework with the first"));
+  manifest.frameworks.push_back("clockwork:first=0.04:gap=0.005");
+  manifest.accuracy = false;
+  AskedSink sink;
+  const Results results = evaluate(manifest, {.sink = &sink});
+  CHECK(exit_status(results.measurements) == 0);
+  CHECK(sink.asked.empty());
+  for (const Measurement& record : results.measurements) {
+    CHECK(record.framework == manifest.frameworks[1]);
+  }
+  const Measurement& ttft = row_of(results, "ttft_ratio");
+  CHECK(ttft.conditions.at("base") == manifest.frameworks[0]);
+  CHECK(ttft.conditions.at("scenario") == "pairs");
+  CHECK_THAT(ttft.command, Catch::Contains("--framework " + manifest.frameworks[0] + "," +
+                                           manifest.frameworks[1]));
+  // A timer wakes late, by some tenths of a millisecond.
+  CHECK(estimate(ttft).value == Approx(2).epsilon(0.1));
+  CHECK(estimate(row_of(results, "itl_ratio")).value == Approx(1).epsilon(0.1));
+}
+
 TEST_CASE("the analysis of tokens has a row a cell, with the records' own numbers") {
   const testing::OwnCacheFolder cache;
   const testing::TemporaryFolder folder;

@@ -14,6 +14,7 @@
 #include "evaluation/run/library_lines.hpp"
 #include "evaluation/run/pipeline_server.hpp"
 #include "evaluation/run/pipeline_system.hpp"
+#include "evaluation/scenario/paired_system.hpp"
 
 namespace d5::detail {
 namespace {
@@ -104,6 +105,10 @@ std::shared_ptr<Scenario> scenario_of(const Cell& cell) {
   return entry.make(settings);
 }
 
+bool is_paired(const Scenario& scenario) {
+  return dynamic_cast<const PairedScenario*>(&scenario) != nullptr;
+}
+
 bool is_of_libraries(const std::string& trace_level) {
   return trace_level == "library" || trace_level == "system";
 }
@@ -158,24 +163,30 @@ Scenario::Length length_of(const Scenario& scenario, const EvaluationManifest& m
   return {.queries = std::max<std::int64_t>(manifest.queries, 1), .seconds = manifest.seconds};
 }
 
-std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifest& manifest,
-                                  const Cell& cell, Measurement record,
-                                  const EvaluateOptions& options, const std::string& piece) {
+std::vector<Measurement> run_cell(EvaluatedModel& model, EvaluatedModel* base,
+                                  const EvaluationManifest& manifest, const Cell& cell,
+                                  Measurement record, const EvaluateOptions& options,
+                                  const std::string& piece) {
   const auto scenario = scenario_of(cell);
   LevelTrace trace(cell.trace_level);
-  const auto system = system_of(model, manifest, cell.batch, *scenario);
+  const auto own = system_of(model, manifest, cell.batch, *scenario);
+  const auto bases = base ? system_of(*base, manifest, cell.batch, *scenario) : nullptr;
+  std::optional<PairedSystem> pair;
+  if (base)
+    pair.emplace(PairedSystem::Side{*bases, base->word()}, PairedSystem::Side{*own, model.word()});
+  SystemUnderTest& system = pair ? *pair : *own;
   record.framework_version = predictor_version(model.word());
   record.conditions["threads"] = identity(instance_threads(manifest));
   trace.begin();
   const Scenario::Length length = length_of(*scenario, manifest);
   const ScenarioResult run =
-      scenario->run(*system, {.least_seconds = length.seconds,
-                              .least_queries = length.queries,
-                              .seed = std::uint64_t(manifest.seed + cell.repetition),
-                              .limits = {.ttft = manifest.ttft_limit,
-                                         .tpot = manifest.tpot_limit,
-                                         .latency = manifest.latency_limit},
-                              .interrupt = options.interrupt});
+      scenario->run(system, {.least_seconds = length.seconds,
+                             .least_queries = length.queries,
+                             .seed = std::uint64_t(manifest.seed + cell.repetition),
+                             .limits = {.ttft = manifest.ttft_limit,
+                                        .tpot = manifest.tpot_limit,
+                                        .latency = manifest.latency_limit},
+                             .interrupt = options.interrupt});
   const auto timeline = trace.end();
   if (timeline && options.sink) options.sink->trace(options.run, piece, *timeline);
   std::vector<Measurement> records;
@@ -200,7 +211,7 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, const EvaluationManifes
     cost.reason = rate->reason;
     records.push_back(std::move(cost));
   }
-  if (options.sink) options.sink->queries(options.run, piece, run.queries);
+  if (options.sink && !base) options.sink->queries(options.run, piece, run.queries);
   return records;
 }
 

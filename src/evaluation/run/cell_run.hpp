@@ -21,6 +21,9 @@ struct Cell {
 /// The cell's scenario, with the cell's batch size. Throws: as its entry.
 [[nodiscard]] std::shared_ptr<Scenario> scenario_of(const Cell& cell);
 
+/// Whether a scenario asks two frameworks in turns.
+[[nodiscard]] bool is_paired(const Scenario& scenario);
+
 /// Whether a trace level includes what libraries print, which starts with their first call or
 /// never: such cells run in a process of their own.
 [[nodiscard]] bool is_of_libraries(const std::string& trace_level);
@@ -39,9 +42,11 @@ struct Cell {
 [[nodiscard]] Scenario::Length length_of(const Scenario& scenario,
                                          const EvaluationManifest& manifest);
 
-/// Runs the model under the scenario, which asks on this thread. `record` has what all its records
-/// share; `piece` is its name for the sink. Throws: what opening throws, and Interrupted.
-[[nodiscard]] std::vector<Measurement> run_cell(EvaluatedModel& model,
+/// Runs the model under the scenario, which asks on this thread. `base`: the same model in the
+/// framework that a scenario of pairs asks, too; null for any other scenario. `record` has what all
+/// its records share; `piece` is its name for the sink. Throws: what opening throws, and
+/// Interrupted.
+[[nodiscard]] std::vector<Measurement> run_cell(EvaluatedModel& model, EvaluatedModel* base,
                                                 const EvaluationManifest& manifest,
                                                 const Cell& cell, Measurement record,
                                                 const EvaluateOptions& options,

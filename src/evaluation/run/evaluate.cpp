@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "d5/core/entries/entry_words.hpp"
 #include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/load/scenario.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
 #include "d5/level1_network/graph/executor_word.hpp"
+#include "evaluation/run/cell_run.hpp"
 #include "evaluation/run/isolated_pieces.hpp"
 #include "evaluation/run/model_pieces.hpp"
 #include "evaluation/run/system_choice.hpp"
@@ -31,10 +33,23 @@ bool takes_no_time(const EvaluationManifest& manifest) {
          });
 }
 
+/// Throws: ValueError for a scenario of pairs with a single framework.
+void expect_pairs(const EvaluationManifest& manifest) {
+  if (manifest.frameworks.size() != 1) return;
+  for (const EntryChoice& one : manifest.scenarios) {
+    if (!detail::is_paired(*scenarios().at(one.name).make(one.settings))) continue;
+    throw ValueError(fmt::format(
+        "scenario {} compares each framework with the first, but there is {} alone; give two or "
+        "more, {}",
+        to_words(one), manifest.frameworks.front(), option_word("framework", "A,B")));
+  }
+}
+
 }  // namespace
 
 std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
                                        const EvaluateOptions& options) {
+  expect_pairs(evaluation.manifest);
   const bool libraries =
       std::ranges::any_of(evaluation.manifest.trace_levels, detail::is_of_libraries);
   if (libraries && options.isolation.most_seconds <= 0) {

@@ -74,6 +74,10 @@ ModelPieces::ModelPieces(const FixedEvaluation& evaluation, std::size_t model,
       who_(model_->manifest().reference() + " " + framework.word),
       asked_(asked_of(manifest_, model, framework.word)) {
   model_->told = std::move(told);
+  const FixedFramework& first = evaluation.frameworks.front();
+  if (&framework != &first) {
+    base_ = std::make_shared<EvaluatedModel>(evaluation, model, first, options.interrupt);
+  }
 }
 
 std::vector<WorkPiece> ModelPieces::all() const {
@@ -81,7 +85,9 @@ std::vector<WorkPiece> ModelPieces::all() const {
   if (manifest_.accuracy) {
     pieces.push_back(model_->manifest().has_network() ? accuracy() : no_accuracy());
   }
-  for (const Cell& one : cells_of(manifest_)) pieces.push_back(cell(one));
+  for (const Cell& one : cells_of(manifest_)) {
+    if (base_ || !is_paired(*scenario_of(one))) pieces.push_back(cell(one));
+  }
   return pieces;
 }
 
@@ -142,6 +148,9 @@ WorkPiece ModelPieces::cell(const Cell& cell) const {
   asked.trace_levels = {cell.trace_level};
   asked.repetitions = 1;
   asked.seed += cell.repetition;
+  const auto made = scenario_of(cell);
+  const auto base = is_paired(*made) ? base_ : nullptr;
+  if (base) asked.frameworks.insert(asked.frameworks.begin(), base->word());
   piece.record.command = asked_line("eval run", asked).append(options_.command_options).text();
   add_serving(manifest_, piece);
   if (cell.trace_level != "none") {
@@ -153,12 +162,11 @@ WorkPiece ModelPieces::cell(const Cell& cell) const {
     piece.name += fmt::format(" repetition {}", cell.repetition + 1);
   }
   // Counts queries for the progress, which all cost a predict, like accuracy's samples.
-  const auto made = scenario_of(cell);
   piece.samples = length_of(*made, manifest_).queries;
-  piece.run = [&manifest = manifest_, &options = options_, model = model_, cell,
+  piece.run = [&manifest = manifest_, &options = options_, model = model_, base, cell,
                record = piece.record, name = piece.name,
                count = piece.samples](const std::function<void()>& sampled) {
-    auto records = run_cell(*model, manifest, cell, record, options, name);
+    auto records = run_cell(*model, base.get(), manifest, cell, record, options, name);
     if (options.sink) options.sink->measurements(options.run, name, records);
     for (std::int64_t i = 0; i < count; ++i) sampled();
     return records;

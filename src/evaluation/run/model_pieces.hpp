@@ -14,6 +14,8 @@
 namespace d5::detail {
 
 /// The pieces of work of one model in one framework. `evaluation` and `options` outlive them.
+///
+/// Scenarios of pairs compare with the evaluation's first framework, which has none of them itself.
 class ModelPieces {
  public:
   ModelPieces(const FixedEvaluation& evaluation, std::size_t model, const FixedFramework& framework,
@@ -35,6 +37,7 @@ class ModelPieces {
   const EvaluateOptions& options_;
   std::int64_t samples_;
   std::shared_ptr<EvaluatedModel> model_;
+  std::shared_ptr<EvaluatedModel> base_;  ///< the model in the first framework; null: it is that
   std::string who_;
   EvaluationManifest asked_;  ///< the evaluation of this model in this framework
 };
