@@ -38,8 +38,8 @@ void add_size_options(CLI::App& command, SizeOptions& options) {
 void add_dim_option(CLI::App& command, SizeOptions& options) {
   command
       .add_option("--dim", options.dims,
-                  "size of one open dimension, by its name, or by input and axis (x:2) if it has "
-                  "no name; may be repeated")
+                  "size of open dimensions: by a name, by input and axis (x:2), or by a pattern of "
+                  "either (past_*:2); may be repeated")
       ->allow_extra_args(false)
       ->option_text("NAME=SIZE");
 }

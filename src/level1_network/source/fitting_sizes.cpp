@@ -80,7 +80,8 @@ std::optional<OpenSizes> with_rank(const Network& network, const OpenSizes& size
 
 }  // namespace
 
-OpenSizes fitting_sizes(const Network& network, const OpenSizes& sizes) {
+OpenSizes fitting_sizes(const Network& network, const OpenSizes& given) {
+  const OpenSizes sizes = with_sums(network, sizes_by_names(network, given));
   const auto unknown = without_rank(inputs_of_any_rank(network), sizes);
   if (!unknown.empty()) return with_rank(network, sizes, unknown).value_or(sizes);
   const std::vector<OpenDim> dims = open_dims(network);

@@ -2,8 +2,16 @@
 #include "level1_network/source/open_dims.hpp"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
+#include <ranges>
+#include <set>
+
+#include "d5/core/entries/option.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5 {
 namespace {
@@ -31,6 +39,21 @@ bool is_of_any_rank(const onnx::ValueInfo& info) {
          info.type.dtype != DType::undefined;
 }
 
+/// Size of a dimension, or a number; nothing for another name.
+std::optional<std::int64_t> size_of_term(const std::string& term, const std::vector<OpenDim>& dims,
+                                         const OpenSizes& sizes) {
+  std::int64_t number = 0;
+  const char* const end = term.data() + term.size();
+  if (const auto read = std::from_chars(term.data(), end, number);
+      read.ec == std::errc() && read.ptr == end) {
+    return number;
+  }
+  const auto own = sizes.by_name.find(term);
+  if (own != sizes.by_name.end()) return own->second;
+  const bool is_known = std::ranges::find(dims, term, &OpenDim::name) != dims.end();
+  return is_known ? std::optional(sizes.batch) : std::nullopt;
+}
+
 /// Sizes in `sizes` for the first axes of an input; empty if there are none.
 Shape shape_by_axes(const std::string& input, const OpenSizes& sizes) {
   Shape shape;
@@ -56,6 +79,61 @@ std::vector<OpenDim> open_dims(const Network& network) {
     }
   }
   return dims;
+}
+
+bool is_meant(const OpenDim& dim, const std::string& word) {
+  const auto fits = [&](const std::string& name) {
+    return word == name || fnmatch(word.c_str(), name.c_str(), 0) == 0;
+  };
+  return fits(dim.name) || std::ranges::any_of(dim.places, [&](const auto& place) {
+           return fits(axis_name(place.first, place.second));
+         });
+}
+
+OpenSizes sizes_by_names(const Network& network, const OpenSizes& sizes) {
+  OpenSizes named{.batch = sizes.batch};
+  std::map<std::string, std::string> words;  // by the name of their dimension
+  std::set<std::string> meant;
+  for (const OpenDim& dim : open_dims(network)) {
+    if (const auto own = sizes.by_name.find(dim.name); own != sizes.by_name.end()) {
+      named.by_name.insert(*own);
+      meant.insert(dim.name);
+    }
+    for (const auto& [word, size] : sizes.by_name) {
+      if (!is_meant(dim, word)) continue;
+      meant.insert(word);
+      if (sizes.by_name.contains(dim.name)) continue;
+      const auto [place, is_new] = named.by_name.emplace(dim.name, size);
+      if (is_new) words[dim.name] = word;
+      if (place->second == size) continue;
+      throw ValueError(
+          fmt::format("{} and {} give dimension {} of input '{}' two sizes; give one",
+                      option_word("dim", words.at(dim.name) + "=" + std::to_string(place->second)),
+                      option_word("dim", word + "=" + std::to_string(size)),
+                      dim.places.front().second, printable(dim.places.front().first)));
+    }
+  }
+  for (const auto& [word, size] : sizes.by_name) {
+    if (!meant.contains(word)) named.by_name.emplace(word, size);
+  }
+  return named;
+}
+
+OpenSizes with_sums(const Network& network, const OpenSizes& sizes) {
+  const std::vector<OpenDim> dims = open_dims(network);
+  OpenSizes summed = sizes;
+  for (const OpenDim& dim : dims) {
+    if (sizes.by_name.contains(dim.name) || dim.name.find('+') == std::string::npos) continue;
+    std::int64_t sum = 0;
+    for (const auto term : std::views::split(dim.name, '+')) {
+      std::string name(term.begin(), term.end());
+      std::erase(name, ' ');
+      const auto size = size_of_term(name, dims, sizes);
+      sum = size && sum >= 0 ? sum + *size : -1;
+    }
+    if (sum > 0) summed.by_name[dim.name] = sum;
+  }
+  return summed;
 }
 
 std::string axis_name(const std::string& input, std::size_t axis) {

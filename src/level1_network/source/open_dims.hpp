@@ -22,6 +22,17 @@ struct OpenDim {
 /// The open dimensions, in the order of the inputs.
 [[nodiscard]] std::vector<OpenDim> open_dims(const Network& network);
 
+/// Whether a word of `--dim` means this dimension: its name, INPUT:AXIS of one of its places, or a
+/// pattern of either (glob(7)): "past_*:2".
+[[nodiscard]] bool is_meant(const OpenDim& dim, const std::string& word);
+/// The sizes by names of dimensions alone. A name goes before a pattern; a word that no dimension
+/// has stays. Throws: ValueError if two words give a dimension two sizes.
+[[nodiscard]] OpenSizes sizes_by_names(const Network& network, const OpenSizes& sizes);
+
+/// The sizes with those of dimensions that are named as sums, "past_sequence_length + 1": of the
+/// sizes of their names, which are the batch where they have none.
+[[nodiscard]] OpenSizes with_sums(const Network& network, const OpenSizes& sizes);
+
 /// As `with_named_batch` of a model.
 [[nodiscard]] OpenSizes with_named_batch(const Network& network, const OpenSizes& sizes);
 

@@ -17,6 +17,13 @@
 namespace d5 {
 namespace {
 
+/// Whether an input is what exporters of decoders call so: integers, 1 for each token to attend to.
+/// Where it is summed to a length, zeros within would be a text with holes.
+bool is_attention_mask(const std::string& name, const ValueDesc& desc) {
+  return name == "attention_mask" && desc.is_tensor() &&
+         (desc.tensor.dtype == DType::int64 || desc.tensor.dtype == DType::int32);
+}
+
 /// Value ranges of fed inputs.
 ValueRanges ranges_of(const Network& network, const std::map<std::string, ValueDesc>& descs) {
   constexpr std::int64_t kFew = 64;
@@ -24,7 +31,10 @@ ValueRanges ranges_of(const Network& network, const std::map<std::string, ValueD
   for (const auto& [name, desc] : descs) {
     if (desc.is_tensor()) known[name] = desc;
   }
-  const ValueRanges ranges = value_ranges(network.graph(), infer_graph(network.graph(), known));
+  ValueRanges ranges = value_ranges(network.graph(), infer_graph(network.graph(), known));
+  for (const auto& [name, desc] : descs) {
+    if (is_attention_mask(name, desc)) ranges[name] = {.least = 1, .most = 1};
+  }
   KnownValues settled;  // values that decide branches
   for (const auto& [name, range] : ranges) {
     const TensorDesc& desc = descs.at(name).tensor;
@@ -32,7 +42,12 @@ ValueRanges ranges_of(const Network& network, const std::map<std::string, ValueD
     settled[name] = made_value(name, desc, range, 0);
   }
   if (settled.empty()) return ranges;
-  return value_ranges(network.graph(), infer_graph(network.graph(), known, std::move(settled)));
+  ValueRanges found =
+      value_ranges(network.graph(), infer_graph(network.graph(), known, std::move(settled)));
+  for (const auto& [name, range] : ranges) {
+    if (is_attention_mask(name, descs.at(name))) found[name] = range;
+  }
+  return found;
 }
 
 bool is_read(const Network& network, const std::string& input) {
@@ -96,10 +111,12 @@ std::vector<OpenSizes> sizes_of_models(const std::vector<std::string>& models,
   std::set<std::string> known;
   for (std::size_t i = 0; i < models.size(); ++i) {
     try {
-      std::set<std::string> own;
-      for (const OpenDim& dim : open_dims(open_model(models[i]))) own.insert(dim.name);
-      std::erase_if(all[i].by_name, [&](const auto& one) { return !own.contains(one.first); });
-      known.merge(own);
+      const std::vector<OpenDim> dims = open_dims(open_model(models[i]));
+      for (const OpenDim& dim : dims) known.insert(dim.name);
+      std::erase_if(all[i].by_name, [&](const auto& one) {
+        return std::ranges::none_of(dims,
+                                    [&](const OpenDim& dim) { return is_meant(dim, one.first); });
+      });
     } catch (const Error&) {  // its row says so
     }
   }
@@ -111,8 +128,9 @@ std::vector<OpenSizes> sizes_of_models(const std::vector<std::string>& models,
   return all;
 }
 
-OpenSizes with_named_batch(const Network& network, const OpenSizes& sizes) {
-  expect_positive(sizes);
+OpenSizes with_named_batch(const Network& network, const OpenSizes& given) {
+  expect_positive(given);
+  const OpenSizes sizes = sizes_by_names(network, given);
   const auto dims = open_dims(network);
   const auto is_named = [&](const OpenDim& dim) { return sizes.by_name.contains(dim.name); };
   if (dims.empty() || !std::ranges::all_of(dims, is_named)) return sizes;
@@ -165,12 +183,14 @@ ValueMap made_inputs(const Network& network, const OpenSizes& sizes, const Value
   return values;
 }
 
-std::map<std::string, ValueDesc> input_descs(const Network& network, const OpenSizes& sizes) {
+std::map<std::string, ValueDesc> input_descs(const Network& network, const OpenSizes& given) {
+  const OpenSizes sizes = sizes_by_names(network, given);
   expect_taken(network, sizes);
   return sized_descs(network, sizes);
 }
 
-ValueMap random_inputs(const Network& network, const OpenSizes& sizes, std::uint64_t seed) {
+ValueMap random_inputs(const Network& network, const OpenSizes& given, std::uint64_t seed) {
+  const OpenSizes sizes = sizes_by_names(network, given);
   expect_taken(network, sizes);
   return made_inputs(network, fitting_sizes(network, sizes), {}, seed);
 }

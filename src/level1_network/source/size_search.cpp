@@ -18,10 +18,16 @@ constexpr std::array<std::int64_t, 28> kUsual{
     160, 192, 224, 256, 320, 384, 448, 512, 1024, 2048, 4096, 8192, 16384, 32768};
 static_assert(kUsual.front() == SizeSearch::kLeast && kUsual.back() == SizeSearch::kMost);
 
-/// The usual sizes, and sizes of weights: a product over an open dimension needs one of these.
-std::vector<std::int64_t> sizes_of_weights(const Network& network) {
+/// The usual sizes, sums of those that were asked for, as of a past and what follows it, and sizes
+/// of weights: a product over an open dimension needs one of these.
+std::vector<std::int64_t> sizes_of_weights(const Network& network, const OpenSizes& asked) {
   constexpr std::size_t kMany = 64;
   std::set<std::int64_t> sizes(kUsual.begin(), kUsual.end());
+  for (const auto& [name, size] : asked.by_name) {
+    sizes.insert({size, size + 1});
+    for (const auto& [other, more] : asked.by_name) sizes.insert(size + more);
+  }
+  std::erase_if(sizes, [](std::int64_t size) { return size > SizeSearch::kMost; });
   for (const auto& [name, value] : network.graph().initializers) {
     for (const std::int64_t dim : value.shape()) {
       if (dim > 0 && dim <= SizeSearch::kMost && sizes.size() < kUsual.size() + kMany)
@@ -46,7 +52,7 @@ SizeSearch::SizeSearch(const SizeTrial& trial, const Network& network, OpenSizes
     : trial_(trial),
       sizes_(std::move(sizes)),
       free_(std::move(free)),
-      of_weights_(sizes_of_weights(network)) {}
+      of_weights_(sizes_of_weights(network, sizes_)) {}
 
 std::optional<OpenSizes> SizeSearch::smallest() const {
   if (free_.empty() || free_.size() > kMostDims) return {};

@@ -59,6 +59,74 @@ TEST_CASE("a size without a name is called by its input and axis") {
   CHECK_THROWS_WITH(made_shape(unnamed, {.by_name = {{"x:1", 8}}}), Contains("x:0, x:2, x:3"));
 }
 
+/// A decoder's step as exporters write it: each layer's past has a length of its own name.
+Network decoder_step() {
+  Network network("step");
+  network.add_input("ids", DType::int64, {"batch", "new"});
+  network.add_input("attention_mask", DType::int64, {"batch", "mask"});
+  network.add_constant("axis", Tensor::of<std::int64_t>({1}, {2}));
+  network.add_node("Cast", {"ids"}, {"real"}, {{"to", std::int64_t{1}}});
+  network.add_node("Unsqueeze", {"real", "axis"}, {"rows"});  // batch, new, 1
+  for (const std::string layer : {"0", "1", "2"}) {
+    network.add_input("past_k" + layer, DType::float32, {"batch", "s" + layer, std::int64_t{1}});
+    network.add_node("Concat", {"past_k" + layer, "rows"}, {"k" + layer},
+                     {{"axis", std::int64_t{1}}});
+  }
+  network.add_node("Add", {"k0", "k1"}, {"k01"});
+  network.add_node("Add", {"k01", "k2"}, {"k"});
+  network.add_node("Squeeze", {"k", "axis"}, {"keys"});
+  network.add_node("Cast", {"attention_mask"}, {"seen"}, {{"to", std::int64_t{1}}});
+  network.add_node("Concat", {"keys", "seen"}, {"y"}, {{"axis", std::int64_t{0}}});
+  network.add_output("y");
+  return network;
+}
+
+TEST_CASE("a pattern gives a size to all dimensions that it fits, by name or by input and axis") {
+  const Network network = decoder_step();
+  const auto shapes = [&](const OpenSizes& sizes) {
+    std::string text;
+    for (const auto& [name, value] : random_inputs(network, sizes)) {
+      text += name + "=" + to_string(value.tensor().shape()) + " ";
+    }
+    return text;
+  };
+  const std::string longer =
+      "attention_mask=1x33 ids=1x1 past_k0=1x32x1 past_k1=1x32x1 "
+      "past_k2=1x32x1 ";
+  // The mask's 33 is a sum of sizes, and no usual one.
+  CHECK(shapes({.by_name = {{"past_*:1", 32}}}) == longer);
+  CHECK(shapes({.by_name = {{"s?", 32}}}) == longer);
+  CHECK(shapes({.by_name = {{"past_*:1", 32}, {"ids:1", 1}}}) == longer);
+  CHECK(shapes({.by_name = {{"past_*:1", 7}, {"new", 3}}}) ==
+        "attention_mask=1x10 ids=1x3 past_k0=1x7x1 past_k1=1x7x1 past_k2=1x7x1 ");
+  CHECK_THROWS_WITH(
+      shapes({.by_name = {{"past_*:1", 7}, {"past_k1:*", 8}}}),
+      Contains("'past_*:1': 7") && Contains("'past_k1:*': 8") && Contains("two sizes"));
+  // A name goes before a pattern: then the layers differ, and nothing fits.
+  CHECK_THROWS_AS(shapes({.by_name = {{"past_*:1", 7}, {"s1", 8}}}), ShapeError);
+  CHECK_THROWS_WITH(shapes({.by_name = {{"passed_*:1", 7}}}), Contains("passed_*:1"));
+}
+
+TEST_CASE("a length that is named as a sum has it, and a mask of attention attends to all") {
+  Network network("sum");
+  network.add_input("past", DType::float32, {"N", "past_length"});
+  network.add_input("attention_mask", DType::int64, {"N", "past_length + new_length"});
+  network.add_input("more", DType::float32, {"N", "past_length + 3"});
+  network.add_input("ids", DType::int64, {"N", "new_length"});
+  for (const std::string name : {"past", "attention_mask", "more", "ids"}) {
+    network.add_node("Identity", {name}, {name + ".out"});
+    network.add_output(name + ".out");
+  }
+  const ValueMap inputs =
+      random_inputs(network, {.batch = 2, .by_name = {{"past_length", 32}, {"new_length", 4}}});
+  CHECK(to_string(inputs.at("attention_mask").tensor().shape()) == "2x36");
+  CHECK(to_string(inputs.at("more").tensor().shape()) == "2x35");
+  CHECK(to_string(random_inputs(network).at("more").tensor().shape()) == "1x4");
+  for (const std::int64_t one : inputs.at("attention_mask").tensor().span<std::int64_t>()) {
+    CHECK(one == 1);
+  }
+}
+
 TEST_CASE("sizes that do not go through are refused with those that would") {
   const Network network = down_and_up({"N", std::int64_t{1}, "height", "width"});
   CHECK_THROWS_AS(made_shape(network, {.by_name = {{"height", 5}}}), ShapeError);
