@@ -162,11 +162,24 @@ std::string output_text(const onnx::ValueInfo& output, const BatchRule& rule) {
                      axis_text(one_sample(output.type, rule).axis, ", ", ""));
 }
 
+/// Throws: Unsupported, with the way out, for a network whose tensors are in other files.
+Network network_in(const std::string& bytes, const std::string& file) {
+  try {
+    return Network::parse(std::as_bytes(std::span(bytes)), file);
+  } catch (const Error&) {
+    (void)Network::load(file);  // throws, unless what it lacks is beside it
+  }
+  throw Unsupported(fmt::format(
+      "'{0}' has tensors in other files, and the network of a manifest is one file; 'd5 net save "
+      "{0} one.onnx' writes all into one, up to 2 GiB",
+      printable(file)));
+}
+
 }  // namespace
 
 std::string described_model(const std::string& file, const std::string& name) {
   const std::string bytes = read_file(file, kMostModelBytes);
-  const Network network = Network::parse(std::as_bytes(std::span(bytes)), file);
+  const Network network = network_in(bytes, file);
   const BatchRule rule(network.graph());
   std::string inputs, outputs;
   for (const auto& input : network.graph().inputs) {
