@@ -34,7 +34,7 @@ struct PairsOptions {
 /// One side's answers to the pairs that both answered.
 struct SideAnswers {
   std::vector<double> latency, ttft, tpot;  ///< s; NaN where it is undefined
-  std::vector<std::vector<TokenGap>> gaps;  ///< of each answer
+  std::vector<std::vector<TokenGap>> gaps;  ///< a list an answer
 };
 
 /// Results of one query each.
@@ -105,7 +105,7 @@ class Pairs final : public detail::PairedScenario {
     both.mode = ScenarioOptions::Mode::performance;
     both.least_queries = 2 * options.least_queries;
     both.most_queries = 2 * options.most_queries;
-    constexpr std::int64_t kFewest = 1000;  // of a run of a given time, which begins again
+    constexpr std::int64_t kFewest = 1000;  // a run of a given time begins again after them
     const std::int64_t drawn = options.least_seconds > 0 ? std::max(kFewest, options.least_queries)
                                                          : options.least_queries;
     pair->draw(std::max<std::int64_t>(drawn, 1), options.seed);
