@@ -32,6 +32,11 @@ TEST_CASE("closed forms are those of the messages that a rank takes part in") {
   CHECK(seconds("all_gather", "ring", 2, 4) == 3 + 6);
   CHECK(seconds("all_gather", "bruck", 2, 4) == 2 + 6);
   CHECK(seconds("broadcast", "binomial", 8, 5) == 3 * 9);
+  CHECK(seconds("reduce", "binomial", 8, 5) == 3 * 9);
+  CHECK(seconds("gather", "binomial", 2, 5) == 3 + 8);
+  CHECK(seconds("scatter", "binomial", 2, 5) == 3 + 8);
+  CHECK(seconds("all_to_all", "pairwise", 8, 4) == 3 + 6);
+  CHECK(seconds("barrier", "dissemination", 0, 5) == 3);
   CHECK(seconds("push", "", 8, 4) == 1 + 32);
   CHECK(seconds("send", "", 8, 4) == 1 + 8);
   CHECK(seconds("all_reduce", "ring", 8, 1) == 0);

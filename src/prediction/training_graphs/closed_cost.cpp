@@ -52,6 +52,10 @@ Rounds gather_at_once(double bytes, std::int64_t ranks) { return {1, others(rank
 Rounds gather_doubling(double bytes, std::int64_t ranks) {
   return {log2_up(ranks), others(ranks) * bytes};
 }
+Rounds tree_of_parts(double bytes, std::int64_t ranks) {
+  return {log2_up(ranks), others(ranks) * bytes};
+}
+Rounds dissemination(double, std::int64_t ranks) { return {log2_up(ranks), 0}; }
 Rounds broadcast_tree(double bytes, std::int64_t ranks) {
   return {log2_up(ranks), log2_up(ranks) * bytes};
 }
@@ -75,6 +79,11 @@ constexpr ClosedForm kClosedForms[] = {
     {"all_gather", "bruck", gather_doubling},
     {"all_gather", "mpi", gather_at_once},
     {"broadcast", "binomial", broadcast_tree},
+    {"reduce", "binomial", broadcast_tree},
+    {"gather", "binomial", tree_of_parts},
+    {"scatter", "binomial", tree_of_parts},
+    {"all_to_all", "pairwise", scatter},
+    {"barrier", "dissemination", dissemination},
     {"push", "", through_server},
     {"pull", "", through_server},
     {"send", "", one_message},

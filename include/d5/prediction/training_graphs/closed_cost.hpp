@@ -21,7 +21,10 @@ namespace d5 {
 /// | all_gather | ring | n-1 | S each |
 /// | | recursive_doubling, bruck | r | (n-1) S |
 /// | | mpi (Open MPI's, started) | 1 | (n-1) S |
-/// | broadcast | binomial | r | S each |
+/// | broadcast, reduce | binomial | r | S each |
+/// | gather, scatter | binomial | r | (n-1) S |
+/// | all_to_all | pairwise | n-1 | (n-1)/n S |
+/// | barrier | dissemination | r | 0 |
 /// | push, pull | any | 1 | n S, through the server's port |
 /// | send, receive | any | 1 | S |
 ///
