@@ -25,6 +25,7 @@
 #include "d5/prediction/simulation/planned_run.hpp"
 #include "d5/prediction/simulation/simulated_run.hpp"
 #include "d5/prediction/simulation/timed_optimizer.hpp"
+#include "d5/prediction/traces/execution_trace.hpp"
 #include "d5/prediction/training/local_prediction.hpp"
 #include "d5/prediction/training/measured_training.hpp"
 #include "d5/prediction/training/predicted_curve.hpp"

@@ -114,7 +114,7 @@ TextTable table_of(const std::vector<PredictedCurve>& curves, const StatusOf& st
                  point.contended ? error_of(point.contended->step, point) : "",
                  fmt::format("{:.4g}", point.throughput),
                  percent(point.efficiency),
-                 fmt::format("{:.3f}", point.alpha),
+                 std::isnan(point.alpha) ? "" : fmt::format("{:.3f}", point.alpha),
                  with_prefix(point.computed, "s"),
                  with_prefix(point.exposed, "s"),
                  with_prefix(static_cast<double>(point.bytes), "byte"),
@@ -220,7 +220,7 @@ std::vector<Measurement> prediction_records(const std::vector<PredictedCurve>& c
       auto& conditions = records.back().conditions;
       conditions["low"] = finding(point.step_interval.low, "s");
       conditions["high"] = finding(point.step_interval.high, "s");
-      conditions["alpha"] = finding(point.alpha);
+      if (!std::isnan(point.alpha)) conditions["alpha"] = finding(point.alpha);
       if (!std::isnan(point.efficiency)) conditions["efficiency"] = finding(point.efficiency);
       conditions["bound_by"] = finding(point.bound_by);
       if (!std::isnan(point.baseline)) add("baseline_time", "s", {point.baseline}, single);

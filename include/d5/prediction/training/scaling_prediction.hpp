@@ -54,7 +54,8 @@ struct PredictedPoint {
   /// batch is outside the profiled range.
   double alone = 0;
   double efficiency = 1;  ///< throughput per rank relative to one rank's; NaN: unknown
-  double alpha = 1, computed = 0, exposed = 0;
+  double alpha = 1;       ///< NaN: unknown, as of an execution trace
+  double computed = 0, exposed = 0;
   std::int64_t bytes = 0;  ///< bytes that rank 0 sends in a step
   std::string bound_by;    ///< bottleneck: "computing", "bandwidth" or "latency"
   double gain = 0;  ///< time saved per step if the bottleneck were twice as good; 0: not tried
