@@ -109,13 +109,18 @@ void PredictOptions::declare(OptionList& options) {
   options.add("force", force,
               "accept a profile in --keep of another machine, version or number of threads, and a "
               "--map of another machine, all-reduce or resources, and mistrust it");
+  options.add("graph", graph,
+              "graph of rank 0's step, as predicted for the last cluster, strategy and number of "
+              "ranks: an execution trace (.et), .json, .dot or .svg",
+              {.placeholder = "FILE"});
   options.add("pictures", pictures, "folder for a picture of the curve", {.placeholder = "DIR"});
 }
 
 void add_predict_options(CLI::App& command, PredictOptions& options, bool& measures_here) {
   command
       .add_option("MODEL", options.model,
-                  "built-in network or .onnx file with a loss, recipe, or profile (.json)")
+                  "built-in network or .onnx file with a loss, recipe, profile (.json), or "
+                  "Chakra execution trace (.et)")
       ->required();
   command
       .add_option("--ranks,--nodes", options.ranks,

@@ -14,7 +14,7 @@
 namespace d5::app {
 
 struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
-  std::string model, ranks, wire, measure, map, pictures, keep;
+  std::string model, ranks, wire, measure, map, pictures, keep, graph;
   std::string engine = {}, budget = "20s", step_budget = "90s", least_time = "2s";
   std::string scheme = "consistent_decentralized:all_reduce=ring";
   std::string optimizer = "sgd:learning_rate=1e-12";
@@ -26,6 +26,7 @@ struct PredictOptions : OutputOptions, RunOptions, ExecutionOptions {
 
   void declare(OptionList& options);
   [[nodiscard]] bool is_of_profile() const { return model.ends_with(".json"); }
+  [[nodiscard]] bool is_of_trace() const { return model.ends_with(".et"); }
 };
 /// `measures_here` marks the processes that `--measure` starts.
 void add_predict_options(CLI::App& command, PredictOptions& options, bool& measures_here);

@@ -11,6 +11,7 @@
 #include "apps/ctrl_c.hpp"
 #include "apps/given_line.hpp"
 #include "apps/prediction/predict_options.hpp"
+#include "apps/prediction/predicted_trace.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
@@ -55,6 +56,10 @@ constexpr const char* kPredictExamples =
   d5 predict p.json --ranks 1..4096 --model formula --cluster large.yaml
                                                 closed forms, at once, without contention
   d5 predict lenet --distributed consistent_decentralized:all_reduce=ring:bucket_bytes=65536
+  d5 predict resnet.0.et --ranks 8,64 --cluster h100-pod --strategy compute:factor=2 --graph new.0.et
+                                                replay another program's execution trace (Chakra)
+                                                on a cluster, on machines twice as fast, and write
+                                                the trace that it would have
 
 Each rank is simulated: scheme, buckets and collective run their real code, in virtual time.
 Clusters: 'd5 cluster list'. Strategies, whose options 'd5 list prediction-strategies NAME' shows:
@@ -209,8 +214,26 @@ void write_trace(const app::PredictOptions& options, const TrainingProfile& prof
   if (!options.quiet) app::say("the trace is written to " + printable(options.trace));
 }
 
+/// Writes the graph that predicts rank 0's step for the last cluster, strategy and number of ranks.
+void write_last_graph(const app::PredictOptions& options, const TrainingProfile& profile,
+                      const SimulatedTrainingOptions& training) {
+  PlannedTraining plan{training, app::clusters_of(options).back()};
+  if (!options.strategies.empty()) {
+    apply_strategies(app::strategies_of(options.strategies.back()), plan);
+  }
+  const int ranks = app::cluster_ranks_of(options).back();
+  plan.training.batch = batch_of_rank(scaling_of(options, plan.training, {ranks}), ranks);
+  PlannedGraph planned = planned_graph(profile, ranks, plan.cluster, plan.training);
+  price(planned.graph, planned.cost);
+  app::write_graph({.graph = std::move(planned.graph)}, options.graph);
+}
+
 int run_predict(app::PredictOptions options, bool is_child) {
   app::apply(options);
+  if (options.is_of_trace()) {
+    publish_curves(options, app::predict_trace(options));
+    return 0;
+  }
   TrainingProfile profile;
   if (options.is_of_profile()) profile = read_training_profile(options.model);
   if (options.batch == 0) {
@@ -235,6 +258,15 @@ int run_predict(app::PredictOptions options, bool is_child) {
         "predict: --measure trains on this machine without strategies; give --ranks of a cluster "
         "for --strategy");
   }
+  if (!options.graph.empty()) {
+    if (!options.measure.empty() && options.ranks.empty() && options.clusters.empty()) {
+      throw ValueError(
+          "predict: --graph is of a cluster, and --measure alone predicts this machine; give "
+          "--ranks "
+          "of a cluster");
+    }
+    check_writable(options.graph);
+  }
   const SimulatedTrainingOptions training = app::training_of(options);
   LocalCommands commands = app::local_commands(options);
   if (!options.quiet) commands.say = [](const std::string& line) { app::say(line); };
@@ -251,6 +283,7 @@ int run_predict(app::PredictOptions options, bool is_child) {
   if (asks_clusters) {
     if (!options.is_of_profile()) profile = profile_here(here, 1, app::ctrl_c());
     predict_clusters(options, profile, training, curves);
+    if (!options.graph.empty()) write_last_graph(options, profile, training);
   }
   if (local) curves.push_back(std::move(*local));
   if (!options.trace.empty()) write_trace(options, profile, training, here);

@@ -7,6 +7,7 @@
 #include "apps/ctrl_c.hpp"
 #include "apps/execution_options.hpp"
 #include "apps/options.hpp"
+#include "apps/prediction/predicted_trace.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
@@ -20,7 +21,6 @@
 #include "d5/level0_ops/operator/size_range.hpp"
 #include "d5/level3_distributed/launching/rank_launch.hpp"
 #include "d5/level3_distributed/schemes/distributed_training.hpp"
-#include "d5/prediction/graph/operation_graph_file.hpp"
 #include "d5/prediction/profile/profile_from_cost.hpp"
 #include "d5/prediction/profile/profile_training.hpp"
 #include "d5/prediction/training/local_prediction.hpp"
@@ -110,7 +110,8 @@ TrainingProfile launched(const ProfileCommand& options, int launches) {
 void publish(const ProfileCommand& options, const TrainingProfile& profile) {
   if (!options.out.empty()) write_training_profile(profile, options.out);
   if (!options.graph.empty()) {
-    write_operation_graph(one_rank_graph(profile, profile.batches.back().batch), options.graph);
+    app::write_graph({.graph = one_rank_graph(profile, profile.batches.back().batch)},
+                     options.graph);
   }
   if (options.format == Format::json) {
     app::print(to_json(profile), options.format);
@@ -240,8 +241,10 @@ void register_profile(app::Program& program) {
       .add_option("--switch", options->switch_time, "time between two operators, with --from-cost")
       ->option_text("TIME");
   command
-      .add_option("--graph", options->graph,
-                  "graph of operations of a step of the largest size: .json, .dot or .svg")
+      .add_option(
+          "--graph", options->graph,
+          "graph of operations of a step of the largest size: .json, .dot, .svg, or a Chakra "
+          "execution trace (PREFIX.RANK.et)")
       ->option_text("FILE");
   app::add_run_options(command, *options);
   app::add_execution_options(command, *options);
