@@ -7,6 +7,7 @@ void bind_prediction(py::module_& m) {
   bind_training_profile(m);
   bind_scaling_prediction(m);
   bind_operation_graph(m);
+  bind_execution_trace(m);
   bind_local_prediction(m);
   bind_cluster_calibration(m);
   bind_simulated_run(m);

@@ -15,6 +15,7 @@ void bind_local_prediction(py::module_& m);
 void bind_cluster_calibration(py::module_& m);
 void bind_simulated_run(py::module_& m);
 void bind_operation_graph(py::module_& m);
+void bind_execution_trace(py::module_& m);
 void bind_overlap(py::module_& m);
 void bind_overlap_map(py::module_& m);
 void bind_overlap_account(py::module_& m);
