@@ -5,7 +5,9 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <set>
+#include <type_traits>
 #include <unordered_map>
 
 #include "d5/core/errors/error.hpp"
