@@ -76,7 +76,10 @@ std::vector<ResultCell> cells_of(const Measurement& m) {
   for (const auto& [name, condition] : m.conditions) {
     if (is_on_the_number(m, condition)) cells.push_back(condition_cell(m, name, condition));
   }
-  cells.push_back({"samples", none ? "" : fmt::format("{}", m.samples.size()), from});
+  // One number with an interval of its own was computed from many samples.
+  const bool is_computed = m.samples.size() == 1 && m.conditions.contains("interval low");
+  cells.push_back(
+      {"samples", none || is_computed ? "" : fmt::format("{}", m.samples.size()), from});
   return cells;
 }
 
