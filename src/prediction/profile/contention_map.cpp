@@ -134,8 +134,9 @@ ContentionMap::Cells ContentionMap::cells_for(const ContentionSetup& setup) cons
   }
   if (setup.resources.threads.value_or(0) == 0) {
     found.mistrusted.emplace_back(
-        "without threads of their own all-reduces stand still beside a kernel, so that the map's "
-        "slowdown of them depends on the length of its kernels");
+        "without threads of their own all-reduces stand still beside a kernel: the map's slowdown "
+        "of them depends on the length of its kernels, and simulated ranks, which poll, hold them "
+        "up as well");
   }
   return found;
 }
