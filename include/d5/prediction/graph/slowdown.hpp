@@ -10,8 +10,8 @@ namespace d5 {
 /// Contention of computation and communication that run on a rank at the same time: factors on
 /// the time of each. 1: none.
 struct Slowdown {
-  double kernel = 1;      ///< of the computation beside communication
-  double all_reduce = 1;  ///< of communication beside the computation
+  double kernel = 1;      ///< factor on computation beside communication
+  double all_reduce = 1;  ///< factor on communication beside computation
   bool operator==(const Slowdown&) const = default;
 };
 /// Throws: ValueError in the name of `who` for a factor that is not above 0 or not finite.

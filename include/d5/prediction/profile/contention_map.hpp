@@ -15,7 +15,7 @@ namespace d5 {
 /// What a prediction computes and communicates with; a map must be of the same.
 struct ContentionSetup {
   std::map<std::string, std::string> machine = {};  ///< `machine_words`; empty: unknown
-  int threads = 0;                                  ///< of a rank's computation; 0: unknown
+  int threads = 0;                                  ///< threads of a rank's computation; 0: unknown
   std::string all_reduce = "ring";                  ///< name of the algorithm
   CommunicationResources resources = {};
 };
