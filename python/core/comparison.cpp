@@ -54,6 +54,15 @@ void bind_compared_files(py::module_& m) {
       .def("__str__", [](const ComparedFiles& c) { return to_text(c, Format::table); });
 }
 
+void warn_of_missing(const std::vector<MissingResult>& missing, std::size_t rows) {
+  if (missing.empty()) return;
+  const auto& [record, reason] = missing.front();
+  const std::string words =
+      fmt::format("d5.compare: {} of {} rows of a are in no pair; the first is {} {} {}: {}",
+                  missing.size(), rows, record.subject, record.framework, record.metric, reason);
+  if (PyErr_WarnEx(PyExc_UserWarning, words.c_str(), 1) != 0) throw py::error_already_set();
+}
+
 }  // namespace
 
 void bind_comparison(py::module_& m) {
@@ -65,11 +74,18 @@ void bind_comparison(py::module_& m) {
           throw ValueError(fmt::format("d5.compare: {} is [], expected one or more measurements",
                                        a.empty() ? "a" : "b"));
         }
-        return compare_results({.environment = {}, .measurements = a},
-                               {.environment = {}, .measurements = b});
+        ResultMatch match;
+        {
+          const py::gil_scoped_release released;
+          match = match_results({.environment = {}, .measurements = a},
+                                {.environment = {}, .measurements = b});
+        }
+        warn_of_missing(match.missing, a.size());
+        return std::move(match.pairs);
       },
-      py::arg("a"), py::arg("b"), py::call_guard<py::gil_scoped_release>(),
-      "A d5.ResultPair for each measurement that both have, new / old; compare_table prints them.");
+      py::arg("a"), py::arg("b"),
+      "A d5.ResultPair for each measurement that both have, new / old; compare_table prints them. "
+      "Warns of rows of `a` that are in no pair.");
   m.def(
       "compare_table", [](const std::vector<ResultPair>& pairs) { return to_table(pairs); },
       py::arg("pairs"), "A table with a verdict for each pair: better, worse, same within noise.");

@@ -43,3 +43,21 @@ def test_a_gate_that_decides_nothing_is_refused(how):
     if "retries" not in how:
         with pytest.raises(d5.ValueError, match="compare: fail_above is .*, expected a ratio"):
             d5.compare_files("a.json", "b.json", **how)
+
+
+def test_an_accuracy_below_its_bound_is_compared():
+    few = {"training.epochs": 1, "training.most_batches": 10}
+    low, lower = (
+        d5.train("mnist-lenet-quick", overrides={**few, "optimizer.learning_rate": rate}).rows.where(metric="test_accuracy")
+        for rate in (0.02, 0.05)
+    )
+    assert low[0].status == "failed"  # of the bound in the recipe
+    (pair,) = d5.compare(low, lower)
+    assert pair.ratio == lower[0].value / low[0].value
+
+
+def test_rows_without_a_partner_are_told():
+    rows = d5.bench("Relu 64", frameworks=["reference"], samples=5)
+    other = d5.bench("Relu 32", frameworks=["reference"], samples=5)
+    with pytest.warns(UserWarning, match=r"of \d+ rows of a are in no pair; the first is Relu 64 reference"):
+        assert not d5.compare(rows, other)

@@ -116,6 +116,8 @@ TEST_CASE(
   const testing::TemporaryFolder folder;
   const std::string file = folder / "new/spool.db",
                     tables = "SELECT sql FROM sqlite_master ORDER BY name, type";
+  CHECK_THROWS_WITH(EvaluationDatabase::open(file), Catch::Contains("there is no folder"));
+  std::filesystem::create_directory(folder / "new");
   (void)EvaluationDatabase::open("unsynced:" + file)->add(testing::some_results());
   CHECK(std::distance(std::filesystem::directory_iterator(folder / "new"), {}) == 1);  // no journal
   const auto added = EvaluationDatabase::open("unsynced:" + file)->runs();

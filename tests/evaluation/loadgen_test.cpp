@@ -253,6 +253,10 @@ TEST_CASE("settings that LoadGen would not end by are refused before it runs") {
   std::ofstream(folder / "file") << "";
   CHECK_THROWS_AS(run("single_stream", {}, {.log_folder = folder / "file" + "/logs"}), IoError);
   CHECK_THROWS_AS(run("single_stream", {{"expected_latency", -1}}), ValueError);
+  for (const char* scenario : {"single_stream", "multi_stream", "offline", "server"}) {
+    CHECK_THROWS_WITH(run(scenario, {}, {.least_queries = 0}), Catch::Contains("asks 0 to"));
+    CHECK_THROWS_WITH(run(scenario, {}, {.least_seconds = NAN}), Catch::Contains("lasts from nan"));
+  }
 }
 
 TEST_CASE("mlperf.conf and a user's file say what the run does not") {

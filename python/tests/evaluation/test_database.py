@@ -33,6 +33,26 @@ def test_a_database_is_made_by_writing_and_closed_by_with(tmp_path):
     assert len(again.runs()) == 2
 
 
+def test_equal_rows_under_another_command_are_another_run(tmp_path):
+    rows = d5.bench("Relu 64", frameworks=["reference"], samples=5)
+    with d5.Database(tmp_path / "results.db") as database:
+        one = database.add(rows, command="one")
+        assert database.add(rows, command="one") == one
+        assert database.add(rows, command="two") != one
+        assert sorted(run["command"] for run in database.runs()) == ["one", "two"]
+
+
+@pytest.mark.parametrize("statement", ["DROP TABLE measurement", "CREATE TABLE zz(x)", "ATTACH 'new.db' AS q", "BEGIN"])
+def test_a_statement_that_is_no_query_is_refused(tmp_path, monkeypatch, statement):
+    monkeypatch.chdir(tmp_path)
+    with d5.Database("results.db") as database:
+        database.add(d5.bench("Relu 64", frameworks=["reference"], samples=5))
+        with pytest.raises(d5.ValueError, match="is no query; a statement may only read"):
+            database.sql(statement)
+        assert len(database.runs()) == 1
+    assert not (tmp_path / "new.db").exists()
+
+
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
     database = d5.Database(tmp_path_factory.mktemp("stored") / "results.db")

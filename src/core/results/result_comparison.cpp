@@ -22,8 +22,11 @@ std::string word_of(const Measurement& m, const std::string& name) {
   return place == m.conditions.end() ? "" : place->second.exact();
 }
 
+/// A time counts only if the answers were right; an accuracy below its bound is a value, too.
 bool comparable(const Measurement& m) {
-  return !m.samples.empty() && (m.status == Status::passed || m.status == Status::mistrusted);
+  const bool is_of_answers = m.quantity == Quantity::accuracy || m.quantity == Quantity::loss;
+  return !m.samples.empty() && (m.status == Status::passed || m.status == Status::mistrusted ||
+                                (m.status == Status::failed && is_of_answers));
 }
 
 using Names = std::set<std::string, std::less<>>;

@@ -128,10 +128,11 @@ void EvaluationDatabase::trace(const std::string& run, const std::string& piece,
 std::string EvaluationDatabase::add(const Results& results, const std::string& command) {
   EvaluationRun run;
   constexpr std::size_t kDigits = 32;
-  run.id = detail::sha256(to_json(results)).substr(0, kDigits);
-  run.command = command.empty() && !results.measurements.empty()
-                    ? results.measurements.front().command
-                    : command;
+  const std::string own = results.measurements.empty() ? "" : results.measurements.front().command;
+  run.command = command.empty() ? own : command;
+  // The same results are kept once, but under another command they are another run.
+  const std::string told = run.command == own ? "" : "\n" + run.command;
+  run.id = detail::sha256(to_json(results) + told).substr(0, kDigits);
   run.environment = results.environment;
   evaluation(run);
   std::span<const Measurement> rest = results.measurements;

@@ -65,6 +65,12 @@ class SqliteConnection final : public SqlConnection {
             const std::function<void(std::vector<std::string>)>& titles,
             const std::function<void(SqlRow)>& row) override {
     const Use prepared = prepare(statement, parameters);
+    // ATTACH and the like count as reading, but return nothing.
+    if (sqlite3_stmt_readonly(prepared.get()) == 0 || sqlite3_column_count(prepared.get()) == 0) {
+      throw ValueError(
+          fmt::format("database: '{}' is no query; a statement may only read, as SELECT",
+                      printable(statement)));
+    }
     titles(titles_of(prepared.get()));
     while (step(prepared, statement)) row(row_of(prepared.get()));
   }

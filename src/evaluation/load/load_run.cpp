@@ -19,8 +19,10 @@ namespace {
 constexpr std::int64_t kLookUp = 50'000'000;  ///< ns between two looks for an interrupt
 constexpr int kRunBits = 36;                  ///< low bits of a query's id: its number in the run
 
-void check_options(const SystemUnderTest& system, const ScenarioOptions& options,
-                   std::int64_t per_query) {
+}  // namespace
+
+void expect_fitting(const SystemUnderTest& system, const ScenarioOptions& options,
+                    std::int64_t per_query) {
   const auto expect = [&](bool fits, const std::string& given, const char* expected) {
     if (!fits) throw ValueError(fmt::format("scenario: {}, expected {}", given, expected));
   };
@@ -43,8 +45,6 @@ void check_options(const SystemUnderTest& system, const ScenarioOptions& options
   expect(options.keep_answers >= 0 && options.keep_answers <= 1,
          fmt::format("share of kept answers is {}", options.keep_answers), "0 to 1");
 }
-
-}  // namespace
 
 struct LoadRun::Shared {
   /// A query's number in its run.
@@ -110,7 +110,7 @@ LoadRun::LoadRun(SystemUnderTest& system, const ScenarioOptions& scenario, const
       options_(options),
       samples_(scenario.seed, stream_of("samples")) {
   using Mode = ScenarioOptions::Mode;
-  check_options(system, scenario, options.samples_per_query);
+  expect_fitting(system, scenario, options.samples_per_query);
   clock_ = scenario.clock ? scenario.clock : monotonic_load_clock();
   range_ = system.samples();
   most_ = scenario.most_queries;

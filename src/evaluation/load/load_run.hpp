@@ -15,6 +15,11 @@
 
 namespace d5::detail {
 
+/// Throws: ValueError for a system without samples, and for options out of range. `per_query`:
+/// samples in a query.
+void expect_fitting(const SystemUnderTest& system, const ScenarioOptions& options,
+                    std::int64_t per_query);
+
 /// A scenario's run in progress: issues queries and records answers. One thread constructs, uses
 /// and ends it; answers may arrive on any thread.
 ///

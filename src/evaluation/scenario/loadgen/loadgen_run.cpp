@@ -23,6 +23,7 @@
 #include "d5/evaluation/load/query_summary.hpp"
 #include "d5/evaluation/scenario/loadgen.hpp"
 #include "evaluation/load/conclusion.hpp"
+#include "evaluation/load/load_run.hpp"
 #include "evaluation/load/usual_load.hpp"
 #include "evaluation/scenario/loadgen/loadgen_adapter.hpp"
 #include "evaluation/scenario/loadgen/loadgen_report.hpp"
@@ -139,10 +140,7 @@ LoadGenOptions with_expectations(LoadGenOptions loadgen, SystemUnderTest& system
 ScenarioResult run_loadgen(const LoadGenOptions& told, SystemUnderTest& system,
                            const ScenarioOptions& options) {
   const OnlyRun only;
-  if (system.samples() < 1) {
-    throw ValueError(
-        fmt::format("scenario: {} has no samples, expected one or more", printable(system.name())));
-  }
+  expect_fitting(system, options, std::max<std::int64_t>(1, told.samples_per_query));
   const LoadGenOptions loadgen = with_expectations(told, system, options);
   const LoadGenSettings chosen = loadgen_settings(loadgen, options, system.samples());
   const LogFolder folder(options.log_folder);
