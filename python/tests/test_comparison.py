@@ -51,7 +51,7 @@ def test_an_accuracy_below_its_bound_is_compared():
         d5.train("mnist-lenet-quick", overrides={**few, "optimizer.learning_rate": rate}).rows.where(metric="test_accuracy")
         for rate in (0.02, 0.05)
     )
-    assert low[0].status == "failed"  # of the bound in the recipe
+    assert low[0].status == "failed"  # the recipe has a bound
     (pair,) = d5.compare(low, lower)
     assert pair.ratio == lower[0].value / low[0].value
 
