@@ -13,6 +13,7 @@ from torch.utils.dlpack import from_dlpack
 from d5._bases import Optimizer as _Optimizer
 from d5._d5 import GradientSource, GraphExecutor
 from d5._nearest import expect_known
+from d5._parameters import shown
 from d5._state import flat, nested
 from d5.errors import FormatError, TypeError
 
@@ -27,7 +28,11 @@ class Optimizer(_Optimizer):
 
     def __init__(self, kind: type[torch.optim.Optimizer], learning_rate: float = 0.01, **options: Any) -> None:
         if not (isinstance(kind, type) and issubclass(kind, torch.optim.Optimizer)):
-            raise TypeError(f"an optimizer of torch is {kind!r}; expected a class, such as torch.optim.Adam")
+            made = type(kind).__name__ if isinstance(kind, torch.optim.Optimizer) else "Adam"
+            raise TypeError(
+                f"d5.torch.Optimizer: kind is {shown(kind)}, expected a class and its options: "
+                f"d5.torch.Optimizer(torch.optim.{made}, learning_rate=...)"
+            )
         known = inspect.signature(kind).parameters.values()
         if not any(one.kind is one.VAR_KEYWORD for one in known):
             names = [one.name for one in known if one.name not in ("params", "lr")]

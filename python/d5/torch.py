@@ -33,13 +33,10 @@ from d5._parameters import shown
 from d5._torch_memory import NetworkMemory, statistics_of
 from d5._torch_optimizer import Optimizer as Optimizer
 from d5._torch_sampler import Sampler as sampler
+from d5._torch_trial import Held, called, described, name_of, refuse_changed, try_other_batch
 from d5.errors import TypeError, Unsupported, ValueError
 
 __all__ = ["DistributedDataParallel", "Module", "Optimizer", "custom_op", "module", "network", "sampler"]
-
-
-def _name_of(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
 
 
 def _way_to_torch(given: object) -> str:
@@ -146,7 +143,7 @@ class _Operator:
         inputs = [f"x{i}" for i in range(len(tensors))]
         results = [f"y{k}" for k in range(outputs)]
         for name, tensor in zip(inputs, tensors):
-            network.add_input(name, _name_of(tensor.dtype), list(tensor.shape))
+            network.add_input(name, name_of(tensor.dtype), list(tensor.shape))
         network.add_node(op_type, inputs, results, domain=domain, **attributes)
         for name in results:
             network.add_output(name)
@@ -289,12 +286,6 @@ def module(network: d5.Network, framework: str | Sequence[str] = "reference") ->
     return Module(network, framework)
 
 
-def _described(one: object) -> str:
-    if not isinstance(one, torch.Tensor):
-        return shown(one)
-    return f"{_name_of(one.dtype)} {'x'.join(map(str, one.shape)) or 'scalar'}"
-
-
 def _expect_options(module: nn.Module, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
     """Raises: UnknownOption, ValueError for options of `network` that torch's export would refuse or mistake."""
     own = [*inspect.signature(network).parameters][1:-1]
@@ -317,14 +308,12 @@ def _expect_options(module: nn.Module, arguments: tuple[Any, ...], options: Mapp
 
 def _explain_run(module: nn.Module, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
     """Raises: ValueError if the module does not run, or has fewer outputs than names; the export failed."""
-    *plain, last = arguments or ((),)
-    words = last if isinstance(last, dict) else {}
     try:
-        with torch.no_grad(), torch.random.fork_rng(devices=[]):
-            outputs = module(*(plain if words or not arguments else arguments), **words)
+        with torch.random.fork_rng(devices=[]):
+            outputs = called(module, arguments)
     except Exception as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
-        examples = ", ".join(map(_described, arguments))
+        examples = ", ".join(map(described, arguments))
         raise ValueError(f"d5.torch.network: the module cannot run on example ({examples}): {first}") from error
     names = options.get("output_names") or []
     count = len(tree_leaves(outputs))
@@ -341,11 +330,14 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
     parameters by their names. Buffers, and parameters that do not require gradients, are constants
     (`parameter_notes`); `d5.unfreeze` makes them parameters. Dropout of a module in `eval()` is left
     out: export it in `train()` to train it. With `dynamic` the first dimension of each input is open
-    ("batch"). A parameter that the module has under several names, as tied weights, has the first of
-    them alone: `load_state_dict(state, strict=False)` exchanges states with that module. The module
-    stays as it is.
+    ("batch"); the network is then run with another batch size and compared with the module. A
+    parameter that the module has under several names, as tied weights, has the first of them alone:
+    `load_state_dict(state, strict=False)` exchanges states with that module. The module stays as it
+    is.
 
-    Raises: UnknownOption, TypeError, ValueError for wrong options and an example on which the module does not run.
+    Raises: UnknownOption, TypeError, ValueError for wrong options, an example on which the module does not run, and a
+    module that computes with the example's batch as a number if `dynamic`; Unsupported for a module whose forward
+    changes a parameter, or a buffer that is no running statistic of batch normalization.
     """
     if not isinstance(module, nn.Module):
         raise TypeError(f"d5.torch.network: module is {shown(module)}, expected an nn.Module")
@@ -368,6 +360,7 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
         how["dynamic_axes"] = {name: {0: "batch"} for name in names}
     buffers = {name: one.detach().clone() for name, one in module.named_buffers()}
     frozen = {*buffers, *(name for name, one in module.named_parameters() if not one.requires_grad)}
+    held = Held(module)
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, f"{type(module).__name__}.onnx")
         try:
@@ -379,10 +372,14 @@ def network(module: nn.Module, example: Any, *, dynamic: bool = False, **options
             _explain_run(module, arguments, options)
             raise error
         finally:  # the export runs the module, in training with effects on statistics
-            with torch.no_grad():
-                for name, one in module.named_buffers():
-                    one.copy_(buffers[name])
+            changed = held.restore()
         exported = d5.Network.load(file)
+        refuse_changed(changed, statistics_of(exported))
+        if dynamic:
+            try:
+                try_other_batch(module, arguments, d5.Network.load(file), options["input_names"])
+            finally:
+                held.restore()
     for name in statistics_of(exported):
         if name in buffers:
             exported.feed(name, buffers[name])

@@ -165,6 +165,46 @@ def test_a_batch_is_open_where_it_is_wanted():
         d5.executor(d5torch.network(module, X, input_names=["input"])).inference({"input": x})
 
 
+class Noise(torch.nn.Module):  # type: ignore[name-defined,misc]
+    def forward(self, x: Any) -> Any:
+        return torch.nn.functional.dropout(x.mean(0, keepdim=True) + x, 0.5, self.training)
+
+
+@pytest.mark.parametrize("made", [normalized, lambda: normalized().eval(), Noise, lambda: torch.nn.Linear(6, 2).double()])
+@pytest.mark.parametrize("batch", [2, 3, 8])
+def test_a_module_with_an_open_batch_is_tried_and_stays_as_it_was(made, batch):
+    module = made()
+    before = copy.deepcopy(module.state_dict())
+    x = torch.randn(batch, 1, 6, 6, dtype=next((one.dtype for one in module.parameters()), torch.float32))
+    assert d5torch.network(module, x, dynamic=True).input_names
+    for name, value in module.state_dict().items():
+        torch.testing.assert_close(value, before[name], rtol=0, atol=0)
+
+
+def test_buffers_and_parameters_that_a_refused_module_changes_are_restored():
+    class Counting(torch.nn.Module):  # type: ignore[name-defined,misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.ones(2))
+            self.register_buffer("calls", torch.zeros(1))
+            self.register_buffer("seen", torch.zeros(1))
+
+        def forward(self, x: Any) -> Any:
+            self.calls += 1
+            self.seen = x.sum(0)  # another tensor, of another shape
+            with torch.no_grad():
+                self.weight.mul_(2)
+            return x * self.weight
+
+    module = Counting()
+    kept = {name: one for name, one in [*module.named_parameters(), *module.named_buffers()]}
+    with pytest.raises(d5.Unsupported, match="the module's forward changes 'weight'"):
+        d5torch.network(module, torch.ones(3, 2))
+    now = {name: one for name, one in [*module.named_parameters(), *module.named_buffers()]}
+    assert all(now[name] is one for name, one in kept.items()) and now["weight"].tolist() == [1, 1]
+    assert now["calls"].item() == now["seen"].item() == 0
+
+
 def test_a_name_that_torch_cannot_hold_is_refused():
     network = d5.Network("odd")
     network.add_input("x", "float32", [1])
