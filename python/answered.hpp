@@ -46,13 +46,15 @@ T answered(const py::handle& answer, const py::handle& self, const char* what,
   throw_answer(answer, fmt::format("{}.{}", name, what), expected);
 }
 
+/// Whether it is Python's, NumPy's or a tensor's, which Python converts to a number.
+inline bool is_flag(const py::handle& answer) {
+  if (!py::hasattr(answer, "dtype")) return py::isinstance<py::bool_>(answer);
+  return std::string(py::str(answer.attr("dtype"))).ends_with("bool");
+}
+
 /// The same for a flag: numbers, texts and None are refused, of which most count as true or false.
 inline bool answered_bool(const py::handle& answer, const py::handle& self, const char* what) {
-  bool is_flag = py::isinstance<py::bool_>(answer);
-  if (py::hasattr(answer, "dtype")) {  // NumPy's, or a tensor
-    is_flag = std::string(py::str(answer.attr("dtype"))).ends_with("bool");
-  }
-  if (is_flag) return answered<bool>(answer, self, what, "True or False");
+  if (is_flag(answer)) return answered<bool>(answer, self, what, "True or False");
   const std::string name(py::str(py::type::of(self).attr("__name__")));
   throw_answer(answer, fmt::format("{}.{}", name, what), "True or False");
 }

@@ -80,9 +80,11 @@ void bind_bench(py::module_& m) {
           options.measuring.interrupt = interrupt;
           for (const std::int64_t size : sizes) {
             options.sizes.batch = size;
-            auto of_size = training ? bench_training_step(file.word(), options, loss)
-                                    : bench_network(file.word(), options);
-            std::ranges::move(of_size, std::back_inserter(results));
+            file.run([&] {
+              auto of_size = training ? bench_training_step(file.word(), options, loss)
+                                      : bench_network(file.word(), options);
+              std::ranges::move(of_size, std::back_inserter(results));
+            });
           }
         });
         file.rename_in(results);

@@ -60,6 +60,10 @@ py::object PythonEntry::call(const py::tuple& needs, const PythonOptions& own) c
   return made->object(*needs, **own.keywords());
 }
 
+bool is_in_python(const std::string& kind, const std::string& name) {
+  return python_entries().contains({kind, name});
+}
+
 Registry<PartKind>& part_kinds() {
   static Registry<PartKind> all("kind of part");
   return all;

@@ -61,6 +61,8 @@ struct PartKind {
 };
 /// "optimizer", "sample step", ...: the words of `d5 list`. The files of parts/ add them.
 [[nodiscard]] Registry<PartKind>& part_kinds();
+/// Whether the entry was added in Python. Call with the GIL.
+[[nodiscard]] bool is_in_python(const std::string& kind, const std::string& name);
 
 /// `make(entry, needs..., options)` makes a part, with the GIL; `needs` are the arguments that
 /// parts of the registry require.

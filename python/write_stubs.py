@@ -37,8 +37,8 @@ def main(folder: pathlib.Path) -> None:
             elif isinstance(method, staticmethod):  # around others `d5._words` explains wrong calls
                 setattr(made, name, staticmethod(getattr(method.__func__, "__wrapped__", method.__func__)))
             elif isinstance(method, property):
-                setter = getattr(method.fset, "__wrapped__", method.fset)
-                setattr(made, name, property(method.fget, setter, None, method.__doc__))
+                getter, setter = (getattr(one, "__wrapped__", one) for one in (method.fget, method.fset))
+                setattr(made, name, property(getter, setter, None, method.__doc__))
             elif hasattr(method, "__wrapped__"):
                 setattr(made, name, method.__wrapped__)
             elif inspect.isfunction(method):  # Python's part added it

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/core.hpp"
 
+#include <fmt/format.h>
+
 #include "bindings.hpp"
+#include "d5/core/errors/error.hpp"
 
 namespace d5::python {
 
@@ -29,9 +32,18 @@ void bind_core(py::module_& m) {
       "framework_words([\"all\"]) returns those that can be loaded.");
   m.def("_nearest_names", &nearest_names, py::arg("name"), py::arg("candidates"),
         "Up to three candidates that differ least from a name; none if all are far.");
-  m.def("set_memory_budget", &set_memory_budget, py::arg("bytes"),
-        "Sets the memory limit of one tensor or one plan; more raises MemoryError before anything "
-        "is allocated. Initially 80% of the machine's memory.");
+  m.def(
+      "set_memory_budget",
+      [](std::int64_t bytes) {
+        if (bytes < 1) {
+          throw ValueError(
+              fmt::format("d5.set_memory_budget: bytes is {}, expected at least 1", bytes));
+        }
+        set_memory_budget(bytes);
+      },
+      py::arg("bytes"),
+      "Sets the memory limit of one tensor or one plan; more raises MemoryError before anything "
+      "is allocated. Initially 80% of the machine's memory.");
 }
 
 }  // namespace d5::python

@@ -19,6 +19,7 @@ from d5._d5 import __version__ as __version__
 from d5._d5 import _end_long_calls
 from d5 import _d5 as _cpp
 from d5 import _mappings as _mappings
+from d5 import _named_values as _named_values
 from d5 import _nearest as _nearest
 from d5 import _reprs as _reprs
 from d5 import _words as _words
@@ -26,6 +27,7 @@ from d5 import _words as _words
 globals().update(_words.functions_in_words(_cpp))
 _reprs.show_all(_cpp)
 _nearest.answer_attributes(_cpp)
+_named_values.guard_copies(_cpp)
 
 from d5._bases import Event as Event
 from d5._bases import Metric as Metric
@@ -79,7 +81,9 @@ if "prediction" not in _cpp._left_out():
     from d5._predicting import predict as predict
 if "serving" not in _cpp._left_out():
     from d5._client import Client as Client
-if not _typing.TYPE_CHECKING:  # hides missing names from type checkers
+if _typing.TYPE_CHECKING:
+    from d5 import nodes as nodes
+else:  # hides missing names from type checkers
     from d5._left_out import explain as __getattr__
 
     # `from d5 import *` leaves Python's own names alone.

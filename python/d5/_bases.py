@@ -192,8 +192,8 @@ class Metric(Event):
     Class attributes describe the record: its `name`, by default that of the class in small letters
     ("largest_score" of LargestScore); its SI `unit`; `quantity`: time, energy, bytes, rate, count,
     share, ratio, loss, accuracy, error or other; the `statistic` that summarises the samples: median,
-    p99, mean, maximum, rate, share, last, best or single; and how records of several ranks are
-    joined. A checkpoint stores the samples and the result of `state`, a dict of arrays. `state` must
+    p99, mean, maximum, rate, share, last, best or single; and `over_ranks`, how records of
+    several ranks are joined: maximum, sum, mean, or apart, a record for each. A checkpoint stores the samples and the result of `state`, a dict of arrays. `state` must
     hold everything that is counted between two samples, because an epoch that is resumed in its
     middle calls no `before_epoch`.
     """

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explains names that d5 lacks because it was built without some optional parts."""
+"""Explains names that d5 lacks because it was built without some optional parts, and loads what few need."""
 
+import importlib
 import sys
 
 from d5 import _d5, _former, _nearest
 
 
 def explain(name: str) -> object:
+    if name == "nodes":  # a class for each operator
+        return importlib.import_module("d5.nodes")
     buildings = ", ".join(_d5._left_out())
     module = sys.modules["d5"]
     if _former.is_former(module, name):

@@ -16,8 +16,10 @@ void bind_described_folder(py::module_& m) {
       },
       py::arg("folder"), py::arg("name") = "",
       "Writes the manifest (YAML) of a data set, with digests, for a folder with a sub-folder of "
-      "files for each class: `d5 data describe`. By default it has the folder's name. Fill in the "
-      "task and the licence.");
+      "files for each class: `d5 data describe`. Labels count the sub-folders in alphabetical "
+      "order "
+      "from 0: a network's outputs need that order. By default it has the folder's name. Fill in "
+      "the task and the licence.");
 }
 
 }  // namespace d5::python

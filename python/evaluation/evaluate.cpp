@@ -160,7 +160,8 @@ void bind_evaluate(py::module_& m) {
       py::arg("database") = py::none(), py::arg("steps") = false, py::arg("locked") = false,
       "Evaluates models: `d5 eval run`. `what` is a model's manifest (a built-in name, or a file), "
       "several of them, an evaluation's file, or its manifest as a dict. Keywords replace fields "
-      "of the manifest. First comes each model's accuracy in each framework, then every scenario "
+      "of the manifest; scenarios=[] measures accuracy alone. First comes each model's accuracy in "
+      "each framework, then every scenario "
       "with every batch size (1 where it asks for one sample after the other); each number is a "
       "row. `database`: address of a database for queries and answers. With locked=True, `what` is "
       "a file of evaluation_lock.");

@@ -5,6 +5,7 @@
 
 #include "d5/core/errors/error.hpp"
 #include "d5/core/trace/trace.hpp"
+#include "errors.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -39,7 +40,7 @@ void PythonSystem::issue(std::span<const Query> queries) {
         return {};
       } catch (py::error_already_set& raised) {
         if (!raised.matches(PyExc_Exception)) throw;
-        return raised.what();
+        return RaisedInPython(raised).what();
       } catch (const Error& error) {  // the result is no valid answer
         return error.what();
       }

@@ -9,6 +9,7 @@
 #include "d5/core/entries/framework.hpp"
 #include "d5/core/numbers/byte_count.hpp"
 #include "d5/level1_network/level1_network.hpp"
+#include "lent_outputs.hpp"
 #include "level1_network/network.hpp"
 #include "level1_network/python_executor.hpp"
 #include "long_call.hpp"
@@ -172,8 +173,8 @@ Values run(GraphExecutor& executor, const Values& inputs, bool copy,
   const ValueMap fed = to_values(inputs);
   const ValueMap* outputs = nullptr;
   long_call(executor, [&] { outputs = work(fed); });
-  if (copy) return copy_values(*outputs);
-  return from_values(*outputs, lease_until_next_use(&executor, "an executor's run"));
+  if (copy) return named_outputs(copy_values(*outputs));
+  return named_outputs(from_values(*outputs, lease_until_next_use(&executor, "an executor's run")));
 }
 
 }  // namespace

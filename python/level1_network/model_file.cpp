@@ -3,6 +3,8 @@
 
 #include <cctype>
 
+#include "d5/core/errors/error.hpp"
+
 namespace d5::python {
 namespace {
 
@@ -14,6 +16,12 @@ std::string file_name(const Network& network) {
     if (!plain) letter = '_';
   }
   return name.empty() ? "network" : name.substr(0, 100);
+}
+
+/// Throws `text` as an E if the error is one.
+template <class E>
+void throw_if(const Error& error, const std::string& text) {
+  if (dynamic_cast<const E*>(&error)) throw E(text);
 }
 
 }  // namespace
@@ -32,12 +40,38 @@ ModelFile::ModelFile(const NetworkOrFile& model) {
   network.save(word_);
 }
 
+std::string ModelFile::renamed(std::string text) const {
+  const std::string name = Path(word_).filename().string();
+  for (std::size_t at = text.find(word_); at != std::string::npos; at = text.find(word_)) {
+    text.replace(at, word_.size(), name);
+  }
+  return text;
+}
+
+void ModelFile::run(const std::function<void()>& work) const {
+  try {
+    work();
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    if (!folder_ || text.find(word_) == std::string::npos) throw;
+    throw_if<ShapeError>(error, renamed(text));
+    throw_if<TypeError>(error, renamed(text));
+    throw_if<ValueError>(error, renamed(text));
+    throw_if<NotFound>(error, renamed(text));
+    throw_if<Unsupported>(error, renamed(text));
+    throw_if<IoError>(error, renamed(text));
+    throw_if<FormatError>(error, renamed(text));
+    throw_if<MemoryError>(error, renamed(text));
+    throw_if<NumericError>(error, renamed(text));
+    throw Error(renamed(text));
+  }
+}
+
 void ModelFile::rename_in(std::vector<Measurement>& rows) const {
   if (!folder_) return;
-  const std::string name = Path(word_).filename().string();
   for (auto& row : rows) {
-    const std::size_t place = row.command.find(word_);
-    if (place != std::string::npos) row.command.replace(place, word_.size(), name);
+    row.command = renamed(row.command);
+    row.reason = renamed(row.reason);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,11 +25,15 @@ class ModelFile {
   ModelFile(const ModelFile&) = delete;
   ModelFile& operator=(const ModelFile&) = delete;
   [[nodiscard]] const std::string& word() const { return word_; }
-  /// Replaces the folder of a network in memory, which is gone afterwards, in the commands that
-  /// measure again: they read NAME.onnx, which network.save writes.
+  /// Runs `work`. Errors name the network in place of its file, which is gone afterwards.
+  void run(const std::function<void()>& work) const;
+  /// Replaces the folder of a network in memory, which is gone afterwards, in reasons, and in the
+  /// commands that measure again: they read NAME.onnx, which network.save writes.
   void rename_in(std::vector<Measurement>& rows) const;
 
  private:
+  [[nodiscard]] std::string renamed(std::string text) const;
+
   py::object folder_;  // a tempfile.TemporaryDirectory; null: none
   std::string word_;
 };

@@ -6,6 +6,7 @@
 #include "d5/level1_network/validation/network_reduction.hpp"
 #include "d5/level1_network/validation/network_validation.hpp"
 #include "d5/level1_network/validation/node_comparison.hpp"
+#include "lent_outputs.hpp"
 #include "level1_network/given_inputs.hpp"
 #include "level1_network/model_file.hpp"
 #include "long_call.hpp"
@@ -67,7 +68,7 @@ void bind_network_check(py::module_& m) {
         std::vector<Measurement> rows;
         long_call([&](const Interrupt& interrupt) {
           options.interrupt = interrupt;
-          rows = check_network(file.word(), options);
+          file.run([&] { rows = check_network(file.word(), options); });
         });
         file.rename_in(rows);
         return Measurements(rows);
@@ -111,7 +112,7 @@ void bind_network_check(py::module_& m) {
         std::vector<Measurement> rows;
         long_call([&](const Interrupt& interrupt) {
           options.interrupt = interrupt;
-          rows = check_network(file.word(), options);
+          file.run([&] { rows = check_network(file.word(), options); });
         });
         file.rename_in(rows);
         return rows.at(0);
@@ -144,8 +145,10 @@ void bind_network_check(py::module_& m) {
                                   .inputs = std::move(given)};
         ValueMap answered;
         options.on_run = [&](const Measurement&, const ValueMap& outputs) { answered = outputs; };
-        long_call([&](const Interrupt&) { (void)run_networks({file.word()}, options); });
-        return copy_values(answered);
+        long_call([&](const Interrupt&) {
+          file.run([&] { (void)run_networks({file.word()}, options); });
+        });
+        return named_outputs(copy_values(answered));
       },
       py::arg("model"), py::arg("inputs") = py::none(), py::kw_only(),
       py::arg("framework") = "reference", py::arg("batch") = 1,

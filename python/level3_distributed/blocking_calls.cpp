@@ -5,14 +5,15 @@
 
 #include "d5/core/errors/error.hpp"
 #include "level3_distributed/python_request.hpp"
+#include "level3_distributed/written_tensor.hpp"
 
 namespace d5::python {
 namespace {
 
 /// The given tensor, or memory for `parts` tensors like `like`, one after the other.
-Tensor given_or_fresh(std::optional<Tensor> given, const Tensor& like, std::int64_t parts,
+Tensor given_or_fresh(std::optional<WrittenTensor> given, const Tensor& like, std::int64_t parts,
                       const RankCounts& counts) {
-  if (given) return *std::move(given);
+  if (given) return given->tensor;
   if (!counts.empty()) {
     throw ValueError("ranks have different numbers of elements: give the tensor for the result");
   }
@@ -33,22 +34,23 @@ Tensor part_like(const Tensor& all, std::int64_t parts) {
   return Tensor::empty(all.dtype(), Shape(std::move(dims)));
 }
 
-Tensor run_all_gather(Communicator& ranks, ReadTensor mine, std::optional<Tensor> all,
+Tensor run_all_gather(Communicator& ranks, ReadTensor mine, std::optional<WrittenTensor> all,
                       const RankCounts& counts) {
   Tensor result = given_or_fresh(std::move(all), mine.tensor, ranks.size(), counts);
   ranks.all_gather(mine.tensor, result, counts);
   return result;
 }
 
-Tensor run_reduce_scatter(Communicator& ranks, ReadTensor all, std::optional<Tensor> mine,
+Tensor run_reduce_scatter(Communicator& ranks, ReadTensor all, std::optional<WrittenTensor> mine,
                           const std::string& reduction, const RankCounts& counts) {
-  Tensor result = mine ? *std::move(mine) : part_like(all.tensor, ranks.size());
+  Tensor result = mine ? mine->tensor : part_like(all.tensor, ranks.size());
   ranks.reduce_scatter(all.tensor, result, reduction_of(reduction), counts);
   return result;
 }
 
-std::optional<Tensor> run_gather(Communicator& ranks, ReadTensor mine, std::optional<Tensor> all,
-                                 int root, const RankCounts& counts) {
+std::optional<Tensor> run_gather(Communicator& ranks, ReadTensor mine,
+                                 std::optional<WrittenTensor> all, int root,
+                                 const RankCounts& counts) {
   const bool is_root = ranks.rank() == root;
   Tensor result =
       is_root ? given_or_fresh(std::move(all), mine.tensor, ranks.size(), counts) : Tensor();
@@ -57,36 +59,38 @@ std::optional<Tensor> run_gather(Communicator& ranks, ReadTensor mine, std::opti
   return std::nullopt;
 }
 
-Tensor run_scatter(Communicator& ranks, std::optional<ReadTensor> all, Tensor mine, int root,
+Tensor run_scatter(Communicator& ranks, std::optional<ReadTensor> all, WrittenTensor mine, int root,
                    const RankCounts& counts) {
-  ranks.scatter(all.value_or(ReadTensor()).tensor, mine, root, counts);
-  return mine;
+  ranks.scatter(all.value_or(ReadTensor()).tensor, mine.tensor, root, counts);
+  return mine.tensor;
 }
 
-Tensor run_all_to_all(Communicator& ranks, ReadTensor to_each, std::optional<Tensor> from_each,
-                      const RankCounts& to_counts, const RankCounts& from_counts) {
+Tensor run_all_to_all(Communicator& ranks, ReadTensor to_each,
+                      std::optional<WrittenTensor> from_each, const RankCounts& to_counts,
+                      const RankCounts& from_counts) {
   if (!from_each && !from_counts.empty()) {
     throw ValueError("ranks send different numbers of elements: give the tensor for the result");
   }
-  Tensor result = from_each ? *std::move(from_each) : Tensor::empty(to_each.tensor.desc());
+  Tensor result = from_each ? from_each->tensor : Tensor::empty(to_each.tensor.desc());
   ranks.all_to_all(to_each.tensor, result, to_counts, from_counts);
   return result;
 }
 
-std::pair<int, std::int64_t> run_receive(Communicator& ranks, Tensor tensor, int source, int tag) {
+std::pair<int, std::int64_t> run_receive(Communicator& ranks, WrittenTensor into, int source,
+                                         int tag) {
   Received received;
-  ranks.receive(tensor, source, tag, &received);
+  ranks.receive(into.tensor, source, tag, &received);
   return {received.from, received.elements};
 }
 
-Tensor run_all_reduce(Communicator& ranks, Tensor data, const std::string& reduction) {
-  ranks.all_reduce(data, reduction_of(reduction));
-  return data;
+Tensor run_all_reduce(Communicator& ranks, WrittenTensor data, const std::string& reduction) {
+  ranks.all_reduce(data.tensor, reduction_of(reduction));
+  return data.tensor;
 }
 
-Tensor run_broadcast(Communicator& ranks, Tensor data, int root) {
-  ranks.broadcast(data, root);
-  return data;
+Tensor run_broadcast(Communicator& ranks, WrittenTensor data, int root) {
+  ranks.broadcast(data.tensor, root);
+  return data.tensor;
 }
 
 }  // namespace
@@ -96,9 +100,11 @@ void bind_blocking_calls(CommunicatorClass& communicator) {
   const RankCounts equal;
   communicator
       .def("all_reduce", &run_all_reduce, py::arg("tensor"), py::arg("reduction") = "sum", released,
-           "Reduces in place over all ranks; `reduction`: sum, maximum or minimum.")
+           "Reduces in place over all ranks, a d5.Tensor or a writable dense array; `reduction`: "
+           "sum, "
+           "maximum or minimum.")
       .def("broadcast", &run_broadcast, py::arg("tensor"), py::arg("root") = 0, released,
-           "Overwrites the tensor with that of rank `root`.")
+           "Overwrites the tensor, or a writable dense array, with that of rank `root`.")
       .def("all_gather", &run_all_gather, py::arg("mine"), py::arg("all") = py::none(),
            py::arg("counts") = equal, released,
            "Gathers every rank's `mine`, one after the other, into `all` if it is given, else into "
@@ -106,7 +112,7 @@ void bind_blocking_calls(CommunicatorClass& communicator) {
            "rank, if they differ.")
       .def("reduce_scatter", &run_reduce_scatter, py::arg("all"), py::arg("mine") = py::none(),
            py::arg("reduction") = "sum", py::arg("counts") = equal, released,
-           "Reduces `all`, and returns this rank's part.")
+           "Reduces `all`, and returns this rank's part; `reduction`: sum, maximum or minimum.")
       .def("gather", &run_gather, py::arg("mine"), py::arg("all") = py::none(), py::arg("root") = 0,
            py::arg("counts") = equal, released, "Like all_gather, to `root` alone; None elsewhere.")
       .def("scatter", &run_scatter, py::arg("all"), py::arg("mine"), py::arg("root") = 0,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "level3_distributed/python_request.hpp"
+#include "level3_distributed/written_tensor.hpp"
 
 namespace d5::python {
 namespace {
@@ -13,48 +14,51 @@ namespace {
 using Started = std::unique_ptr<StartedCall>;
 using Ranks = std::shared_ptr<Communicator>;
 
-Started start_all_reduce(Ranks ranks, Tensor tensor, const std::string& reduction) {
-  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
+Started start_all_reduce(Ranks ranks, WrittenTensor data, const std::string& reduction) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(data.tensor));
   call->request = call->ranks->start_all_reduce(call->data, reduction_of(reduction));
   return call;
 }
 
-Started start_broadcast(Ranks ranks, Tensor tensor, int root) {
-  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
+Started start_broadcast(Ranks ranks, WrittenTensor data, int root) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(data.tensor));
   call->request = call->ranks->start_broadcast(call->data, root);
   return call;
 }
 
-Started start_all_gather(Ranks ranks, ReadTensor mine, Tensor all, const RankCounts& counts) {
-  auto call = std::make_unique<StartedCall>(std::move(ranks), mine.tensor, std::move(all));
+Started start_all_gather(Ranks ranks, ReadTensor mine, WrittenTensor all,
+                         const RankCounts& counts) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), mine.tensor, std::move(all.tensor));
   call->request = call->ranks->start_all_gather(call->data, call->result, counts);
   return call;
 }
 
-Started start_reduce_scatter(Ranks ranks, ReadTensor all, Tensor mine, const std::string& reduction,
-                             const RankCounts& counts) {
-  auto call = std::make_unique<StartedCall>(std::move(ranks), all.tensor, std::move(mine));
+Started start_reduce_scatter(Ranks ranks, ReadTensor all, WrittenTensor mine,
+                             const std::string& reduction, const RankCounts& counts) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), all.tensor, std::move(mine.tensor));
   call->request =
       call->ranks->start_reduce_scatter(call->data, call->result, reduction_of(reduction), counts);
   return call;
 }
 
-Started start_gather(Ranks ranks, ReadTensor mine, std::optional<Tensor> all, int root) {
-  auto call = std::make_unique<StartedCall>(std::move(ranks), mine.tensor, all.value_or(Tensor()));
+Started start_gather(Ranks ranks, ReadTensor mine, std::optional<WrittenTensor> all, int root) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), mine.tensor,
+                                            all.value_or(WrittenTensor()).tensor);
   call->request = call->ranks->start_gather(call->data, call->result, root);
   return call;
 }
 
-Started start_scatter(Ranks ranks, std::optional<ReadTensor> all, Tensor mine, int root) {
+Started start_scatter(Ranks ranks, std::optional<ReadTensor> all, WrittenTensor mine, int root) {
   auto call = std::make_unique<StartedCall>(std::move(ranks), all.value_or(ReadTensor()).tensor,
-                                            std::move(mine));
+                                            std::move(mine.tensor));
   call->request = call->ranks->start_scatter(call->data, call->result, root);
   return call;
 }
 
-Started start_all_to_all(Ranks ranks, ReadTensor to_each, Tensor from_each,
+Started start_all_to_all(Ranks ranks, ReadTensor to_each, WrittenTensor from_each,
                          const RankCounts& to_counts, const RankCounts& from_counts) {
-  auto call = std::make_unique<StartedCall>(std::move(ranks), to_each.tensor, std::move(from_each));
+  auto call =
+      std::make_unique<StartedCall>(std::move(ranks), to_each.tensor, std::move(from_each.tensor));
   call->request = call->ranks->start_all_to_all(call->data, call->result, to_counts, from_counts);
   return call;
 }
@@ -71,8 +75,8 @@ Started start_send(Ranks ranks, ReadTensor tensor, int to, int tag) {
   return call;
 }
 
-Started start_receive(Ranks ranks, Tensor tensor, int from, int tag) {
-  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
+Started start_receive(Ranks ranks, WrittenTensor into, int from, int tag) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(into.tensor));
   call->request = call->ranks->start_receive(call->data, from, tag, &call->received);
   return call;
 }
@@ -116,7 +120,9 @@ void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
           "with, and what was ignored, with the reason; else None.");
   communicator
       .def("start_all_reduce", &start_all_reduce, py::arg("tensor"), py::arg("reduction") = "sum",
-           released, "Reduces in place; `reduction`: sum, maximum or minimum.")
+           released,
+           "Reduces in place, a d5.Tensor or a writable dense array; `reduction`: sum, "
+           "maximum or minimum.")
       .def("start_broadcast", &start_broadcast, py::arg("tensor"), py::arg("root") = 0, released,
            "Overwrites the tensor with that of rank `root`.")
       .def("start_all_gather", &start_all_gather, py::arg("mine"), py::arg("all"),
@@ -126,7 +132,8 @@ void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
       .def(
           "start_reduce_scatter", &start_reduce_scatter, py::arg("all"), py::arg("mine"),
           py::arg("reduction") = "sum", py::arg("counts") = equal, released,
-          "Reduces `all`, which holds a part for each rank, and puts this rank's part into `mine`.")
+          "Reduces `all`, which holds a part for each rank, and puts this rank's part into `mine`; "
+          "`reduction`: sum, maximum or minimum.")
       .def("start_gather", &start_gather, py::arg("mine"), py::arg("all"), py::arg("root") = 0,
            released, "`all` is None elsewhere than on `root`.")
       .def("start_scatter", &start_scatter, py::arg("all"), py::arg("mine"), py::arg("root") = 0,
@@ -142,8 +149,8 @@ void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
            py::arg("tag") = 0, released, "Receives from any rank if `source` is -1.")
       .def(
           "scale_local",
-          [](Communicator& ranks, Tensor tensor, double factor) {
-            ranks.scale_local(tensor, factor);
+          [](Communicator& ranks, WrittenTensor data, double factor) {
+            ranks.scale_local(data.tensor, factor);
           },
           py::arg("tensor"), py::arg("factor"), released, "Scales this rank's tensor in place.")
       .def("split", &Communicator::split, py::arg("color"), py::arg("order") = 0, released,

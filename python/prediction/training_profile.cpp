@@ -25,7 +25,7 @@ TrainingProfile profile(const NetworkOrFile& model, std::vector<std::int64_t> ba
   TrainingProfile result;
   long_call([&](const Interrupt& interrupt) {
     options.interrupt = interrupt;
-    result = profile_training(file.word(), framework, options, {}, *ranks);
+    file.run([&] { result = profile_training(file.word(), framework, options, {}, *ranks); });
   });
   if (const auto* network = std::get_if<Network>(&model)) result.model = network->name();
   return result;

@@ -106,6 +106,18 @@ def same_optimizer_tested():
     return judged(lambda: one, lambda: d5.optimizer("sgd", lenet()))
 
 
+def read_only(array):
+    array.setflags(write=False)
+    return array
+
+
+def torch_optimizer(*arguments):
+    of_torch()
+    import d5.torch as d5torch
+
+    return d5torch.Optimizer(*arguments)
+
+
 def ordered(dataset=DATA):
     return d5.sampler("ordered", dataset, batch_size=2)
 
@@ -153,6 +165,69 @@ def batch_of_extra():
     d5.register("extra-field")(Extra)
     add = d5.with_batch_steps
     return add(ordered(), ["extra-field"]).next()
+
+
+def hooked(**hooks):
+    """A step with an event of these hooks."""
+    trainer = d5.Trainer(sgd(), ordered(), most_batches=1)
+    trainer.add_event(of_class(d5.Event, **hooks)())
+    trainer.run()
+
+
+def restored_with_more():
+    optimizer = d5.optimizer("momentum", lenet())
+    optimizer.restore({**optimizer.state(), "velocty": np.zeros(1)})
+
+
+class Named(Count):
+    name = "loss"
+
+
+class Truth(d5.Schedule):
+    def at(self, time: int, initial: float) -> float:
+        return True
+
+
+async def later():
+    pass
+
+
+def many():
+    yield 1
+
+
+def scaled_by_batch(torch):
+    class Scaled(torch.nn.Module):  # type: ignore[name-defined,misc]
+        def forward(self, x):
+            return x / int(x.shape[0])
+
+    return Scaled()
+
+
+def folded_by_batch(torch):
+    class Folded(torch.nn.Module):  # type: ignore[name-defined,misc]
+        def forward(self, x):
+            return x.reshape(int(x.shape[0]), -1)
+
+    return Folded()
+
+
+def counting(torch):
+    class Counting(torch.nn.Module):  # type: ignore[name-defined,misc]
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(1))
+
+        def forward(self, x):
+            self.calls += 1
+            return x * self.calls
+
+    return Counting()
+
+
+def of_two(made, *shape, **options):
+    torch = of_torch()
+    return torch_network(torch.ones(2, *shape), made(torch), **options)
 
 
 def operator_named(name, since=1):
@@ -243,6 +318,44 @@ MISTAKES = {
     "a folder for a manifest": (lambda: d5.lint_manifest("."), r"d5.lint_manifest: manifest is '.', a folder; expected a file: "),
     "tests without a sampler": (lambda: d5.Trainer(d5.optimizer("sgd", lenet()), ordered()).test(), "d5.Trainer.test: the trainer has no sampler for tests"),
     "an interval of tests without a sampler": (lambda: d5.Trainer(d5.optimizer("sgd", lenet()), ordered(), test_every=2), "test_every is given without test"),
+    "a change of a batch's fields": (lambda: ordered().next().values.update(image=IMAGE), r"d5.Batch.values cannot be changed.*batch\[name\].numpy\(\)\[...\] = values"),
+    "a change of a hook's outputs": (lambda: hooked(after_batch=lambda self, trainer, batch, outputs: outputs.update(loss=0)), "a hook's outputs cannot be changed"),
+    "a change of a row's conditions": (lambda: d5.measure(list)[0].conditions.update(k="v"), r"d5.Measurement.conditions cannot be changed.*dict\(conditions\) is a copy"),
+    "a change of a recipe's values": (lambda: FEW.values.update({"training.epochs": "9"}), r"d5.Recipe.values cannot be changed.*recipe.set\("),
+    "a change of a checkpoint's tensors": (lambda: d5.Checkpoint({}).tensors.update(x=IMAGE), r"d5.Checkpoint.tensors cannot be changed.*\*\*checkpoint.tensors"),
+    "a change of hyper-parameters": (lambda: sgd().hyper_parameters.update(learning_rate=1.0), "hyper_parameters cannot be changed.*set_hyper_parameter"),
+    "a condition that a row lacks": (lambda: d5.measure(list)[0].conditions["thread"], "no entry of d5.Measurement.conditions 'thread'; did you mean 'threads'"),
+    "an output that there is not": (lambda: d5.executor(d5.model("lenet")).inference({"image": IMAGE})["logit"], "no output 'logit'; did you mean 'logits'"),
+    "an output that there is not until the next run": (lambda: d5.executor(d5.model("lenet")).inference({"image": IMAGE}, copy=False)["logit"], "did you mean 'logits'"),
+    "an output of a step": (lambda: sgd().step(ordered().next())["los"], "did you mean 'loss'"),
+    "an entry that a state lacks": (restored_with_more, "entry of the optimizer's state 'velocty' is unknown"),
+    "kept checkpoints without their file": (lambda: d5.Trainer(sgd(), ordered(), checkpoints_kept=3), "checkpoints_kept is given without checkpoint"),
+    "kept checkpoints of a recipe": (lambda: d5.train(FEW, checkpoints_kept=3), "checkpoints_kept is given without checkpoint"),
+    "no metrics": (lambda: d5.train(FEW, metrics=[]), r"metrics is \[\], expected one or more; leave it out"),
+    "a metric's name of d5's": (lambda: d5.train(FEW, metrics=[Named]), "metric Named: name is 'loss', which is one of d5's metrics"),
+    "a metric without a name": (lambda: d5.train(FEW, metrics=[of_class(Count, name="")]), "metric Mine: name is '', expected a name"),
+    "no best classes": (lambda: d5.count_right(np.zeros((2, 3), np.float32), np.array([0, 1]), k=0), "d5.count_right: k is 0, expected at least 1"),
+    "a label that is no class": (lambda: d5.count_right(np.zeros((2, 3), np.float32), np.array([0, 9])), "d5.count_right: labels has 9, expected a class of the scores, 0 to 2"),
+    "no memory": (lambda: d5.set_memory_budget(0), "d5.set_memory_budget: bytes is 0, expected at least 1"),
+    "a flag for a rate": (lambda: stepped(schedules={"learning_rate": Truth()}), r"schedule Truth: at\(\) gave True, expected a number"),
+    "a group after one that takes all": (
+        lambda: d5.optimizer("sgd", lenet(), groups=[{"name": "*", "learning_rate": 0.1}, {"name": "*.bias", "learning_rate": 0.2}]),
+        "'\\*.bias' matches '.*bias', which the earlier group '\\*' has",
+    ),
+    "an optimizer of torch that is made": (
+        lambda: torch_optimizer(of_torch().optim.SGD([of_torch().zeros(1, requires_grad=True)], 0.1)),
+        r"d5.torch.Optimizer: kind is SGD .*d5.torch.Optimizer\(torch.optim.SGD, learning_rate=",
+    ),
+    "a batch for given inputs of a network to run": (lambda: d5.run_network(d5.model("lenet"), {"image": IMAGE}, batch=2), "'lenet.onnx' brings its own"),
+    "a batch for given inputs of a network to check": (lambda: d5.check_network(d5.model("lenet"), inputs={"image": IMAGE}, batch=2), "'lenet.onnx' brings its own"),
+    "a batch for given inputs of a network to measure": (lambda: d5.bench_network(d5.model("lenet"), inputs={"image": IMAGE}, batch=2), "'lenet.onnx' brings its own"),
+    "given inputs of another shape to measure": (lambda: d5.bench_network("lenet", inputs={"image": IMAGE[..., :5]}), "input 'image' is float32 Nx1x28x28, but the value is float32 1x1x28x5"),
+    "given inputs of another shape to train": (lambda: d5.bench_network("lenet", training=True, inputs={"image": IMAGE[..., :5]}), "input 'image' is float32 Nx1x28x28"),
+    "a module's shape with the example's batch": (lambda: of_two(folded_by_batch, 2, 2, dynamic=True), "with a batch of 4 in place of 2 output .* is float32 2x8, and the module's float32 4x4"),
+    "a module's values with the example's batch": (lambda: of_two(scaled_by_batch, 2, dynamic=True), "with a batch of 4 in place of 2 output .* differs from the module's"),
+    "a module that counts its calls": (lambda: of_two(counting), "the module's forward changes 'calls', and a network keeps running statistics"),
+    "an array for a collective that is a part": (lambda: d5.world().all_reduce(np.ones((4, 4))[:, 1]), r"not dense in row-major order.*np.ascontiguousarray\(array\)"),
+    "a read-only array for a collective": (lambda: d5.world().broadcast(read_only(np.ones(3))), "is read-only, like the array that it shares"),
     "a batch step's unknown field": (batch_of_extra, "batch step returned a field, which 'imaeg' is unknown; did you mean image"),
     "a number that is not carried": (lambda: stepped(rule="forgetful"), r"wrote numbers\['k'\], which is not carried.*numbers = \(\"k\",\)"),
     "a loss factor of zero": (lambda: stepped(modifiers=[of_class(d5.StepModifier, loss_factor=lambda self: 0.0)()]), r"loss_factor\(\) gave 0, expected a finite number other than 0"),

@@ -5,6 +5,7 @@
 #include <pybind11/trampoline_self_life_support.h>
 
 #include "d5/core/errors/error.hpp"
+#include "lent_outputs.hpp"
 #include "level1_network/model_file.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
@@ -64,7 +65,9 @@ std::shared_ptr<Predictor> open_by_word(const std::string& word, const NetworkOr
   const ModelAssets assets{.model = Path(file.word()).stem().string(), .network = file.word()};
   const PredictorOptions options{.threads = threads, .largest_batch = largest_batch};
   std::shared_ptr<Predictor> predictor;
-  long_call([&](const Interrupt&) { predictor = open_predictor(word, assets, options); });
+  long_call([&](const Interrupt&) {
+    file.run([&] { predictor = open_predictor(word, assets, options); });
+  });
   return predictor;
 }
 
@@ -73,7 +76,7 @@ Values predict_once(Predictor& predictor, const Values& inputs) {
   const ValueMap given = to_values(inputs);
   const ValueMap* outputs = nullptr;
   long_call([&](const Interrupt&) { outputs = &predictor.predict(given); });
-  return copy_values(*outputs);
+  return named_outputs(copy_values(*outputs));
 }
 
 }  // namespace

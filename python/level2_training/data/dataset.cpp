@@ -97,6 +97,13 @@ void bind_dataset(py::module_& m) {
       .def_property_readonly(
           "test", [](const DatasetPair& p) { return std::const_pointer_cast<Dataset>(p.test); },
           "Test part; None if there is none.")
+      .def(
+          "__iter__",
+          [](const DatasetPair& p) {
+            return py::iter(py::make_tuple(std::const_pointer_cast<Dataset>(p.train),
+                                           std::const_pointer_cast<Dataset>(p.test)));
+          },
+          "Both parts: train, test = d5.dataset(\"mnist\").")
       .def("__repr__", [](const DatasetPair& p) {
         return fmt::format("<d5.DatasetPair train={}, test={}>", describe(*p.train),
                            p.test ? describe(*p.test) : "none");

@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "d5/core/errors/error.hpp"
+#include "lent_outputs.hpp"
 #include "level1_network/network.hpp"
 #include "level2_training/optimization/python_gradients.hpp"
 #include "long_call.hpp"
@@ -41,7 +42,7 @@ void bind_gradient_source(py::module_& m) {
             const ValueMap* outputs = nullptr;
             const auto write = add ? GradientRun::Write::add : GradientRun::Write::overwrite;
             long_call([&](const Interrupt&) { outputs = &gradients.run(factor, write); });
-            return copy_values(*outputs);
+            return named_outputs(copy_values(*outputs));
           },
           py::kw_only(), py::arg("factor") = 1.0, py::arg("add") = false,
           "Runs forward and backward at the current parameters. Afterwards every parameter's "

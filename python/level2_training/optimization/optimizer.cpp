@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bindings.hpp"
 #include "collected.hpp"
 #include "d5/level2_training/level2_training.hpp"
+#include "d5/level3_distributed/schemes/distributed_optimizer.hpp"
 #include "declared_keywords.hpp"
+#include "lent_outputs.hpp"
 #include "level1_network/network.hpp"
 #include "level2_training/data/lent_batch.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
@@ -107,7 +111,7 @@ void bind_three_steps(py::module_& m) {
           [](Three& optimizer, const LentBatch& batch) {
             const ValueMap* outputs = nullptr;
             long_call(optimizer.executor(), [&] { outputs = &optimizer.run_gradients(*batch); });
-            return copy_values(*outputs);
+            return named_outputs(copy_values(*outputs));
           },
           py::arg("batch"), "Runs forward and backward; returns the network's outputs.")
       .def(
@@ -147,11 +151,32 @@ void bind_three_steps(py::module_& m) {
           "another part is due.");
 }
 
+/// Throws: NotFound for an entry that the optimizer would drop; its state stays. One in Python, and
+/// that of a scheme on several ranks, refuse by themselves.
+void restore(Optimizer& optimizer, const ValueMap& given) {
+  if (dynamic_cast<HoldsPython*>(&optimizer) || dynamic_cast<DistributedOptimizer*>(&optimizer)) {
+    return optimizer.restore(given);
+  }
+  const ValueMap before = optimizer.state();  // views of what restore changes
+  ValueMap copies;
+  for (const auto& [name, value] : before) {
+    copies[name] = value.is_tensor() ? Value(value.tensor().copy()) : value;
+  }
+  optimizer.restore(given);
+  std::vector<std::string> known;
+  for (const auto& [name, value] : optimizer.state()) known.push_back(name);
+  for (const auto& [name, value] : given) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    optimizer.restore(copies);
+    throw_unknown_name("entry of the optimizer's state", name, known);
+  }
+}
+
 Values step(Optimizer& optimizer, const Batch& batch) {
   const Use use(&optimizer.executor(), "the optimizer's executor");
   const ValueMap* outputs = nullptr;
   long_call(optimizer.executor(), [&] { outputs = &optimizer.step(batch); });
-  return copy_values(*outputs);
+  return named_outputs(copy_values(*outputs));
 }
 
 void show_optimizer(const py::handle& self, Shown& shown) {
@@ -229,7 +254,7 @@ void bind_optimizer(py::module_& m) {
           [](Optimizer& optimizer, const Values& state) {
             const Use use(&optimizer.executor(), "the optimizer's executor");
             const ValueMap given = to_values(state);
-            long_call([&](const Interrupt&) { optimizer.restore(given); });
+            long_call([&](const Interrupt&) { restore(optimizer, given); });
           },
           py::arg("state"), "Restores the state of an optimizer that was made in the same way.")
       .def("begin_test", &Optimizer::begin_test, py::call_guard<py::gil_scoped_release>(),

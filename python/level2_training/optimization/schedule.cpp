@@ -6,6 +6,7 @@
 #include <array>
 
 #include "answered.hpp"
+#include "d5/core/entries/entry_words.hpp"
 #include "d5/core/errors/error.hpp"
 #include "declared_keywords.hpp"
 #include "level2_training/optimization/python_schedule.hpp"
@@ -42,8 +43,10 @@ class PythonSchedule final : public Schedule {
 
   [[nodiscard]] double at(std::int64_t time, double initial) override {
     return call_python([&] {
-      return answered<double>(self_.object.attr("at")(time, initial),
-                              fmt::format("schedule {}: at()", class_of(self_.object)), "a number");
+      const py::object value = self_.object.attr("at")(time, initial);
+      const std::string who = fmt::format("schedule {}: at()", class_of(self_.object));
+      if (is_flag(value)) throw_answer(value, who, "a number");
+      return answered<double>(value, who, "a number");
     });
   }
   [[nodiscard]] Observes observes() const override { return observes_; }
@@ -77,7 +80,7 @@ std::shared_ptr<Schedule> to_schedule(const py::object& object) {
 std::shared_ptr<StepModifier> to_scheduled(const std::string& hyper_parameter,
                                            const py::handle& schedule) {
   if (py::isinstance<py::str>(schedule)) {
-    return scheduled(hyper_parameter, EntryChoice{schedule.cast<std::string>()});
+    return scheduled(hyper_parameter, entry_of_words("schedule", schedule.cast<std::string>()));
   }
   if (py::isinstance<py::dict>(schedule)) {
     return scheduled(hyper_parameter, entry_choice(schedule, "a schedule", schedules()));

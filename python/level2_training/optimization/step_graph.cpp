@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
+#include "lent_outputs.hpp"
 #include "level1_network/network.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "long_call.hpp"
@@ -41,7 +42,7 @@ void bind_step_graph(py::module_& m) {
             batch.values = to_values(values);
             const ValueMap* outputs = nullptr;
             long_call(graph.executor(), [&] { outputs = &graph.step(batch); });
-            return copy_values(*outputs);
+            return named_outputs(copy_values(*outputs));
           },
           py::arg("values"), "Runs one step on arrays by name; returns the network's outputs.")
       .def_property_readonly("steps", &StepGraph::steps,

@@ -10,6 +10,7 @@
 #include "d5/level2_training/optimization/parameter_slots.hpp"
 #include "level2_training/training/python_training_event.hpp"
 #include "long_call.hpp"
+#include "part_kind.hpp"
 
 namespace d5::python {
 namespace {
@@ -33,6 +34,17 @@ Enum word_of(const py::object& self, const char* attribute, std::initializer_lis
                                known));
 }
 
+/// Throws: ValueError if it is empty, or that of one of d5's metrics, whose rows look like its own.
+std::string name_of_metric(const py::object& self) {
+  std::string name = text_of(self, "name");
+  const bool is_taken = metrics().find(name) != nullptr && !is_in_python("metric", name);
+  if (!name.empty() && !is_taken) return name;
+  throw ValueError(fmt::format("metric {}: name is '{}', {}; give it another",
+                               std::string(py::str(py::type::of(self).attr("__name__"))),
+                               printable(name),
+                               name.empty() ? "expected a name" : "which is one of d5's metrics"));
+}
+
 Statistic statistic_of(const py::object& self) {
   const std::string word = text_of(self, "statistic");
   if (const auto statistic = statistic_from(word)) return *statistic;
@@ -46,7 +58,7 @@ class PythonMetric final : public PythonTrainingHooks<TrainingMetric> {
  public:
   explicit PythonMetric(const py::object& self)
       : PythonTrainingHooks(self),
-        name_(text_of(self, "name")),
+        name_(name_of_metric(self)),
         unit_(text_of(self, "unit")),
         statistic_(statistic_of(self)),
         begin_(overrides(self, "Metric", "begin")),

@@ -96,9 +96,12 @@ std::function<void(const std::string&)> to_say(const Anything& say) {
   return [function](const std::string& line) { call_python([&] { function->object(line); }); };
 }
 
-void expect_checkpoint(const std::string& checkpoint, std::int64_t every) {
-  if (!checkpoint.empty() || every == TrainerOptions{}.checkpoint_every || every < 1) return;
-  throw ValueError("trainer: checkpoint_every is given without checkpoint, the file to write");
+void expect_checkpoint(const std::string& checkpoint, std::int64_t every, std::int64_t kept) {
+  if (!checkpoint.empty()) return;
+  const bool is_every = every != TrainerOptions{}.checkpoint_every && every >= 1;
+  if (!is_every && (kept == TrainerOptions{}.checkpoints_kept || kept < 1)) return;
+  throw ValueError(fmt::format("trainer: {} is given without checkpoint, the file to write",
+                               is_every ? "checkpoint_every" : "checkpoints_kept"));
 }
 
 SessionOptions to_session_options(const Options& keywords) {
@@ -117,8 +120,8 @@ SessionOptions to_session_options(const Options& keywords) {
   session.data = given.take<Path>("data", "").string();
   session.checkpoint = given.take<Path>("checkpoint", "").string();
   session.checkpoint_every = given.take("checkpoint_every", session.checkpoint_every);
-  expect_checkpoint(session.checkpoint, session.checkpoint_every);
   session.checkpoints_kept = given.take("checkpoints_kept", session.checkpoints_kept);
+  expect_checkpoint(session.checkpoint, session.checkpoint_every, session.checkpoints_kept);
   session.resume = given.take<Path>("resume", "").string();
   session.init.path = given.take<Path>("init", "").string();
   if (given.take("init_skip_differing", false)) {
@@ -130,6 +133,9 @@ SessionOptions to_session_options(const Options& keywords) {
   session.save = given.take<Path>("save", "").string();
   session.loader_threads = given.take("loader_threads", session.loader_threads);
   const py::list metrics = given.take("metrics", py::list());
+  if (metrics.empty() && keywords.contains("metrics")) {
+    throw ValueError("metrics is [], expected one or more; leave it out for the usual ones");
+  }
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     const py::object metric = metrics[i];
     for (std::size_t k = 0; k < i; ++k) {

@@ -21,8 +21,8 @@ using RecipeOrFile = std::variant<Recipe, Path>;
                                         const std::vector<std::string>& known,
                                         const char* way_out = "");
 
-/// Throws: ValueError for an interval of checkpoints without their file.
-void expect_checkpoint(const std::string& checkpoint, std::int64_t every);
+/// Throws: ValueError for an interval or a number of checkpoints without their file.
+void expect_checkpoint(const std::string& checkpoint, std::int64_t every, std::int64_t kept);
 
 /// Reads keywords, as `kSessionHelp` describes them. Throws: UnknownOption, TypeError, and what the
 /// parts throw.

@@ -109,7 +109,7 @@ void bind_trainer(py::module_& m) {
                        std::int64_t epochs, std::int64_t most_batches, const Path& checkpoint,
                        std::int64_t checkpoints_kept, std::int64_t checkpoint_every,
                        std::int64_t test_every, std::string recipe) {
-             expect_checkpoint(checkpoint.string(), checkpoint_every);
+             expect_checkpoint(checkpoint.string(), checkpoint_every, checkpoints_kept);
              if (!test && test_every != TrainerOptions{}.test_every) {
                throw ValueError(
                    "d5.Trainer: test_every is given without test, the sampler of test runs");
@@ -128,7 +128,8 @@ void bind_trainer(py::module_& m) {
            py::arg("most_batches") = 0, py::arg("checkpoint") = "", py::arg("checkpoints_kept") = 1,
            py::arg("checkpoint_every") = 500, py::arg("test_every") = 1, py::arg("recipe") = "",
            py::keep_alive<1, 2>(), py::keep_alive<1, 3>(), py::keep_alive<1, 4>(),
-           "`checkpoint` is written every `checkpoint_every` batches and after each epoch; older "
+           "`most_batches` limits the whole training, not each epoch; 0: no limit. `checkpoint` is "
+           "written every `checkpoint_every` batches and after each epoch; older "
            "ones stay as FILE.step-N, `checkpoints_kept` in all. A checkpoint of another `recipe`, "
            "a text, is refused. `test_every` counts epochs.")
       .def("run", &run_trainer,

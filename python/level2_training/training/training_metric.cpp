@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "bindings.hpp"
+#include "d5/core/errors/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
 #include "declared_keywords.hpp"
 #include "level2_training/training/python_metric.hpp"
@@ -24,6 +27,25 @@ Measurement record_of(const TrainingMetric& metric, const std::string& subject,
   record.status = Status::passed;
   metric.summarise(record);
   return record;
+}
+
+/// Throws: ValueError for a label that is no class of the scores.
+void expect_classes(const Tensor& labels, const Tensor& scores,
+                    std::optional<std::int64_t> ignored) {
+  if (scores.shape().rank() == 0) return;
+  const std::int64_t classes = scores.shape()[scores.shape().rank() - 1];
+  const auto look = [&](const auto* all) {
+    for (std::int64_t n = 0; n < labels.elements(); ++n) {
+      const std::int64_t label = all[n];
+      if ((label >= 0 && label < classes) || label == ignored) continue;
+      throw ValueError(
+          fmt::format("d5.count_right: labels has {}, expected a class of the scores, 0 to {}, or "
+                      "`ignored`",
+                      label, classes - 1));
+    }
+  };
+  if (labels.dtype() == DType::int64) look(labels.data<std::int64_t>());
+  if (labels.dtype() == DType::int32) look(labels.data<std::int32_t>());
 }
 
 }  // namespace
@@ -74,7 +96,10 @@ void bind_training_metric(py::module_& m) {
       "count_right",
       [](const Anything& scores, const Anything& labels, std::int64_t k,
          std::optional<std::int64_t> ignored) {
-        return count_right(to_tensor(scores), to_tensor(labels), k, ignored);
+        if (k < 1) throw ValueError(fmt::format("d5.count_right: k is {}, expected at least 1", k));
+        const Tensor of_rows = to_tensor(scores), right = to_tensor(labels);
+        expect_classes(right, of_rows, ignored);
+        return count_right(of_rows, right, k, ignored);
       },
       py::arg("scores"), py::arg("labels"), py::arg("k") = 1, py::arg("ignored") = py::none(),
       "Number of rows of scores (floats, NxC or NxTxC) whose label (integers, N or NxT) has the "

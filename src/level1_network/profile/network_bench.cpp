@@ -197,6 +197,12 @@ std::vector<Measurement> bench_network(const std::string& model,
   const auto& measuring = options.measuring;
   const auto judge = judge_of(model, options.sizes, execution, options.transforms,
                               measuring.judge_seconds, measuring.interrupt);
+  if (!options.inputs.empty()) {  // which no framework takes if they do not fit the network
+    (void)network_inputs(
+        model,
+        open_model(model, run_wishes("reference", options.sizes, execution), options.transforms),
+        options.sizes, options.inputs);
+  }
   SharedDrawing drawing;
   return detail::bench_side_by_side(
       model, options, "inference", "", [&](const std::string& framework) {

@@ -31,6 +31,16 @@ std::vector<std::size_t> groups_of_parameters(Network& network,
   }
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     if (std::ranges::find(groups, i + 1) != groups.end()) continue;
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+      const std::string& name = network.parameters()[k].name;
+      if (fnmatch(patterns[i].c_str(), name.c_str(), 0) != 0) continue;
+      throw ValueError(
+          fmt::format("group of parameters: '{}' matches '{}', which the earlier group '{}' has; "
+                      "the first that "
+                      "matches has a parameter, so give '{}' first",
+                      printable(patterns[i]), printable(name), printable(patterns[groups[k] - 1]),
+                      printable(patterns[i])));
+    }
     std::vector<std::string> names;
     for (const Parameter& parameter : network.parameters()) names.push_back(parameter.name);
     throw_unknown_name("group of parameters: no parameter left matches; pattern", patterns[i],

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "d5/core/entries/entry_words.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level2_training/optimization/schedule.hpp"
 #include "level2_training/optimization/taken_options.hpp"
@@ -33,9 +34,11 @@ std::vector<std::shared_ptr<StepModifier>> take_schedules(Settings& settings) {
   }
   std::vector<std::shared_ptr<StepModifier>> result;
   for (const std::string& number : numbers) {
-    EntryChoice choice{all.text(number, ""), all.below(number)};
-    choice.name = choice.settings.take("name", choice.name);
-    result.push_back(scheduled(number, choice));
+    const EntryChoice words = entry_of_words("schedule", all.text(number, ""));
+    Settings settings = all.below(number);
+    for (const auto& [key, value] : words.settings.values()) settings.set(key, value);
+    const std::string name = settings.take("name", words.name);
+    result.push_back(scheduled(number, {name, settings}));
   }
   return result;
 }

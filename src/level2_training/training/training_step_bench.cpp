@@ -165,6 +165,11 @@ std::vector<Measurement> bench_training_step(const std::string& model,
   CommandLine flags;
   flags.flag("--training");
   if (!loss.empty()) flags.option("--loss", loss);
+  if (!options.inputs.empty()) {  // which no framework takes if they do not fit the network
+    const Settings wishes = training_wishes("reference", options.sizes, execution);
+    (void)network_inputs(model, with_loss(open_model(model, wishes, options.transforms), loss),
+                         options.sizes, options.inputs);
+  }
   SharedDrawing drawing;
   return detail::bench_side_by_side(
       model, options, "training step", flags.text(), [&](const std::string& framework) {
