@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built-in decoder in a session: step by step as in the reference, its caches in place.
+// Caches as state in a session, in place: step by step as in the reference.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "d5/level1_network/graph/executor_word.hpp"
 #include "d5/level1_network/plan/planned_updates.hpp"
 #include "d5/level1_network/source/models.hpp"
+#include "tests/level1_network/grouped_cache.hpp"
 
 using namespace d5;
 
@@ -50,6 +52,33 @@ TEST_CASE("a session decodes as the reference does, and copies no byte of the ca
   }
   const auto updates = planned_updates(*session);
   CHECK(updates.size() == 4);
+  for (const PlannedUpdate& update : updates) {
+    INFO(update.constant << ": " << update.reason);
+    CHECK(update.copied_bytes == 0);
+  }
+}
+
+TEST_CASE(
+    "a session updates caches of GroupQueryAttention in place, as the reference copies them") {
+  const auto session = open_executor("onnxruntime:session", test::grouped_cache(2));
+  const auto reference = make_executor(test::grouped_cache(2), {}, UpdatePlace::copied);
+  for (const ValueMap& inputs :
+       {test::grouped_step({1, 1}, 1, 0.3F), test::grouped_step({2, 2}, 1, 0.6F),
+        test::grouped_step({3, 2}, 1, 0.2F), test::grouped_step({6, 3}, 1, 0.7F)}) {
+    const Tensor got = session->inference(inputs).at("y").tensor();
+    const Tensor expected = reference->inference(inputs).at("y").tensor();
+    REQUIRE(got.shape() == expected.shape());
+    for (std::size_t i = 0; i < std::size_t(got.elements()); ++i) {
+      // Means of numbers below 1, over scores of 16 products.
+      CHECK(std::abs(got.span<float>()[i] - expected.span<float>()[i]) < 1e-6F);
+    }
+    for (const char* cache : {"past_key", "past_value"}) {
+      CHECK(std::ranges::equal(session->network().fetch(cache).span<float>(),
+                               reference->network().fetch(cache).span<float>()));
+    }
+  }
+  const auto updates = planned_updates(*session);
+  CHECK(updates.size() == 2);
   for (const PlannedUpdate& update : updates) {
     INFO(update.constant << ": " << update.reason);
     CHECK(update.copied_bytes == 0);

@@ -11,6 +11,7 @@
 #include "d5/core/trace/trace.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/graph/whole_model.hpp"
+#include "level1_network/nodes/cache_writers.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/plan/memory_overlap.hpp"
 
@@ -26,26 +27,29 @@ void expect_tensor(const onnx::Graph& graph, const std::string& name) {
   if (std::ranges::find(known, name) == known.end()) throw_unknown_name("tensor", name, known);
 }
 
-bool is_scatter_of(const onnx::Node& node, const std::string& constant, const std::string& output) {
-  return node.domain.empty() && node.op_type == "TensorScatter" && !node.inputs.empty() &&
-         node.inputs.front() == constant && !node.outputs.empty() &&
-         node.outputs.front() == output && std::ranges::count(node.inputs, constant) == 1;
+bool is_writer_of(const onnx::Node& node, const std::string& constant, const std::string& output) {
+  const auto place = std::ranges::find(node.outputs, output);
+  if (place == node.outputs.end() || std::ranges::count(node.inputs, constant) != 1) return false;
+  const auto cache = cache_of(node, std::size_t(place - node.outputs.begin()));
+  return cache && node.has_input(*cache) && node.inputs[*cache] == constant;
 }
 
 /// Why the whole model cannot update the constant in place; empty: it can.
 std::string obstacle(const Network& network, const WholeModel& whole, const std::string& constant,
                      std::size_t place) {
   const std::string& output = whole.model.graph.outputs[place].name;
-  bool scatters = false;
+  bool is_written = false;
   for (const onnx::Node& node : whole.model.graph.nodes) {
-    if (is_scatter_of(node, constant, output)) {
-      scatters = true;
+    if (is_writer_of(node, constant, output)) {
+      is_written = true;
     } else if (const auto read = read_names(node); std::ranges::count(read, constant) > 0) {
       return fmt::format("{} reads '{}', too", onnx::describe(node), printable(constant));
     }
   }
-  if (!scatters)
-    return fmt::format("'{}' is not the output of its TensorScatter", printable(output));
+  if (!is_written) {
+    return fmt::format("'{}' is not the output of its TensorScatter or GroupQueryAttention",
+                       printable(output));
+  }
   const bool is_answer = std::ranges::count(whole.outputs, constant) > 0;
   if (place < whole.outputs.size() || is_answer) return "it is an output of the network";
   const auto takes_over = [&](const auto& update) {
@@ -117,7 +121,8 @@ void CompiledNetwork::place_updates(const Network& network, const WholeModel& wh
     } else if (model_->scatters_in_place()) {
       reason = obstacle(network, whole, constant, place);
     }
-    if (reason.empty() && !(result.is_tensor() && result.tensor().desc() == memory.desc())) {
+    // A framework refuses memory of another shape, where only running tells it.
+    if (reason.empty() && result.is_tensor() && result.tensor().desc() != memory.desc()) {
       reason = "its new value has another type or shape";
     }
     const bool is_in_place = reason.empty();
@@ -127,6 +132,7 @@ void CompiledNetwork::place_updates(const Network& network, const WholeModel& wh
                         .reason = std::move(reason)});
     if (is_in_place) {
       result = memory;
+      std::erase(open_, &result);
       in_place_.push_back(memory);
     } else {
       updates_.emplace_back(memory, &result);

@@ -5,20 +5,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "d5/core/errors/error.hpp"
+#include "level1_network/nodes/cache_writers.hpp"
 #include "level1_network/plan/memory_overlap.hpp"
 
 namespace d5 {
 namespace {
 
 using Slot = Draft::Slot;
-
-/// Restricted to a scatter, although any kernel that writes in place would do: its step can be run
-/// again after a failure, for it writes the same rows.
-bool is_scatter(const onnx::Node& node) {
-  return node.domain.empty() && node.op_type == "TensorScatter";
-}
 
 const Draft::Step* writer_of(const Draft& draft, const Slot& slot) {
   for (const Draft::Step& step : draft.steps) {
@@ -62,25 +58,37 @@ bool is_taken_over(const Draft& draft, const Slot& constant) {
                              [&](const auto& update) { return update.second == &constant; });
 }
 
+/// Whether the kernel writes new rows alone where a cache and its new value have one address. The
+/// reference composes GroupQueryAttention of scatters, in float32 and float64 without conversions.
+bool writes_in_place(const Draft::Step& writer, DType dtype) {
+  if (writer.node->op_type == "TensorScatter") return writer.traits.in_place_output == 0;
+  return writer.framework == "reference" && (dtype == DType::float32 || dtype == DType::float64);
+}
+
 /// Why the update cannot be in place; empty: it can.
 std::string obstacle(const Draft& draft, const Slot& constant, const Slot& output) {
   if (!draft.request.updates_in_place) return "the executor copies updates";
   if (constant.origin != Draft::Origin::variable) return "a run feeds it";
   if (draft.goes_back()) return "backward reads values of the constant before the run";
   const Draft::Step* writer = writer_of(draft, output);
-  if (!writer || !is_scatter(*writer->node)) {
-    return fmt::format("'{}' is not the output of a TensorScatter on the host",
+  const auto cache =
+      writer ? cache_of(*writer->node, std::size_t(std::ranges::find(writer->outputs, &output) -
+                                                   writer->outputs.begin()))
+             : std::nullopt;
+  if (!cache) {
+    return fmt::format("'{}' is not the output of a TensorScatter or a GroupQueryAttention",
                        printable(output.name));
   }
   if (output.origin != Draft::Origin::planned || output.desc.tensor != constant.desc.tensor) {
     return fmt::format("'{}' has another type, shape or layout, or only running tells them",
                        printable(output.name));
   }
-  if (writer->inputs.front() != &constant || reads_of(*writer, constant) != 1) {
+  if (*cache >= writer->inputs.size() || writer->inputs[*cache] != &constant ||
+      reads_of(*writer, constant) != 1) {
     return fmt::format("{} does not read '{}' as its cache alone",
                        describe(*writer->node, writer->path), printable(constant.name));
   }
-  if (writer->traits.in_place_output != 0) {
+  if (!writes_in_place(*writer, constant.desc.tensor.dtype)) {
     return fmt::format("the kernel of {} does not write in place: {}",
                        describe(*writer->node, writer->path), writer->framework);
   }

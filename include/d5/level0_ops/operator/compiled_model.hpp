@@ -39,8 +39,9 @@ class CompiledModel {
   /// valid as long as it is held. Throws: the framework's error.
   virtual void run(std::span<const Value* const> inputs, std::span<Value* const> outputs) = 0;
 
-  /// Whether `run` may be given the same memory as the cache of a TensorScatter, which nothing else
-  /// reads, and as its output. It then writes the new slices alone.
+  /// Whether `run` may be given the same memory as the cache of a TensorScatter or of
+  /// com.microsoft's GroupQueryAttention, which nothing else reads, and as its output. It then
+  /// writes the new slices alone.
   [[nodiscard]] virtual bool scatters_in_place() const { return false; }
 };
 

@@ -22,9 +22,10 @@ enum class UpdatePlace {
 /// An update of a plan.
 ///
 /// A constant is updated in place if all of this holds: the plan has no backward pass and no kernel
-/// chosen by measurement; the new value is the output of a TensorScatter whose kernel may write in
-/// place, which reads the constant as its cache, on the host; no other node reads the constant; its
-/// memory is no other tensor's; constant and new value are no outputs of the network. A framework's
+/// chosen by measurement; the new value is the output of a TensorScatter, or a present of
+/// com.microsoft's GroupQueryAttention, whose kernel may write in place, which reads the constant
+/// as its cache, on the host; no other node reads the constant; its memory is no other tensor's;
+/// constant and new value are no outputs of the network. A framework's
 /// own executor does so where it says `CompiledModel::scatters_in_place`.
 ///
 /// A run that observers follow keeps a copy of these constants, and restores them if it ends early
