@@ -10,10 +10,10 @@
 
 namespace {
 
-d5::GgufModel random_model() {
-  d5::GgufModel model{.network = d5::models().at("decoder").make(
-                          {{"layers", 2}, {"width", 64}, {"vocabulary", 256}, {"seed", 1}}),
-                      .tokenizer = d5::tokenizers().at("bytes").make({})};
+d5::LanguageModel random_model() {
+  d5::LanguageModel model{.network = d5::models().at("decoder").make(
+                              {{"layers", 2}, {"width", 64}, {"vocabulary", 256}, {"seed", 1}}),
+                          .tokenizer = d5::tokenizers().at("bytes").make({})};
   return model;
 }
 
@@ -22,7 +22,7 @@ d5::GgufModel random_model() {
 int main(int argc, char** argv) try {
   using namespace d5;
   const std::string prompt = argc > 2 ? argv[2] : "The capital of France is";
-  const GgufModel model = argc > 1 ? open_gguf(argv[1]) : random_model();
+  const LanguageModel model = argc > 1 ? open_gguf(argv[1]) : random_model();
   const std::vector<TokenId> tokens = model.tokenizer->encode(prompt);
 
   NetworkGenerator generator(make_executor(model.network.copy()), model.tokenizer);

@@ -2,11 +2,13 @@
 #include "d5/serving/generators/text_models.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/evaluation/generation/gguf_model.hpp"
 #include "d5/evaluation/generation/network_generator.hpp"
+#include "d5/evaluation/generation/safetensors_model.hpp"
 #include "d5/evaluation/manifest/generator_manifest.hpp"
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/evaluation/run/model_assets.hpp"
@@ -45,11 +47,20 @@ TextModel open_clockwork(const std::string& word, const TextModelOptions& option
           .engine = std::make_unique<detail::ClockworkEngine>(times, std::size_t(options.waiting))};
 }
 
+LanguageModel open_files(const GeneratorManifest& manifest, const TextModelOptions& options) {
+  const LanguageModelOptions sizes{.slots = options.slots, .capacity = options.capacity};
+  std::map<std::string, std::string> files;
+  for (const ManifestAsset& asset : manifest.assets) {
+    files[asset.name] = find_asset(asset, manifest.reference());
+  }
+  if (manifest.format == "safetensors") return open_safetensors(files, sizes);
+  return open_gguf(files.at(manifest.assets.front().name), sizes);
+}
+
 TextModel open_generator(const std::string& word, const TextModelOptions& options) {
   const auto found = find_manifest<GeneratorManifest>(word);
   const GeneratorManifest& manifest = found.manifest;
-  GgufModel model = open_gguf(find_asset(manifest.assets.front(), manifest.reference()),
-                              {.slots = options.slots, .capacity = options.capacity});
+  LanguageModel model = open_files(manifest, options);
   const auto chat = chat_of(options, manifest.chat, model.tokenizer);
   std::vector<TokenId> ends = model.end_tokens;
   for (const TokenId end : chat->end_tokens()) {

@@ -125,7 +125,8 @@ struct ToyFile {
   }
 };
 
-GgufModel open_bytes(const std::string& bytes, const GgufOptions& options = {.capacity = 12}) {
+LanguageModel open_bytes(const std::string& bytes,
+                         const LanguageModelOptions& options = {.capacity = 12}) {
   const testing::TemporaryFolder folder;
   write_file(folder / "toy.gguf", bytes);
   return open_gguf(folder / "toy.gguf", options);
@@ -147,14 +148,14 @@ std::vector<float> scores_on_text(const Network& network) {
 
 TEST_CASE("a file's network scores as the network that was written, to the bit") {
   const bool tied = GENERATE(true, false);
-  const GgufModel model = open_bytes(ToyFile{.tied = tied}.bytes());
+  const LanguageModel model = open_bytes(ToyFile{.tied = tied}.bytes());
   CHECK(scores_on_text(model.network) == scores_on_text(written_network(tied)));
   CHECK(model.end_tokens == std::vector<TokenId>{257});
   CHECK(model.chat_template == "{{ messages }}");
 }
 
 TEST_CASE("a file's tokenizer merges, and knows its control tokens") {
-  const GgufModel model = open_bytes(ToyFile().bytes());
+  const LanguageModel model = open_bytes(ToyFile().bytes());
   CHECK(model.tokenizer->vocabulary_size() == kTokens);
   CHECK(model.tokenizer->encode("cab<|end|>") == std::vector<TokenId>{'c', 256, 257});
   CHECK(model.tokenizer->decode(std::vector<TokenId>{256, 'z'}) == "abz");
@@ -167,14 +168,14 @@ TEST_CASE("a byte without a token becomes the file's unknown token, or the file 
     return file.bytes();
   };
   CHECK_THROWS_WITH(open_bytes(without_byte([](GgufWriter&) {})), Catch::Contains("byte 0x04"));
-  const GgufModel model = open_bytes(without_byte([](GgufWriter& writer) {
+  const LanguageModel model = open_bytes(without_byte([](GgufWriter& writer) {
     writer.set("tokenizer.ggml.unknown_token_id", std::uint32_t(257));
   }));
   CHECK(model.tokenizer->encode("a\x04") == std::vector<TokenId>{'a', 257});
 }
 
 TEST_CASE("slots and capacity are the caller's, within the model's own length") {
-  const GgufModel model = open_bytes(ToyFile().bytes(), {.slots = 3, .capacity = 64});
+  const LanguageModel model = open_bytes(ToyFile().bytes(), {.slots = 3, .capacity = 64});
   CHECK(model.network.fetch("layer1.attention.key_cache").shape() == Shape{3, 64, 8});
   CHECK_THROWS_WITH(open_bytes(ToyFile().bytes(), {.capacity = 65}), Catch::Contains("1 to 64"));
 }

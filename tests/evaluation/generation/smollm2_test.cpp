@@ -37,7 +37,7 @@ TEST_CASE("SmolLM2 generates PyTorch's tokens, and has the losses that its manif
     WARN("left out: scripts/models smollm2 fetches the model");
     return;
   }
-  const GgufModel model = open_gguf(kSmolLm2, {.slots = 1, .capacity = 80});
+  const LanguageModel model = open_gguf(kSmolLm2, {.slots = 1, .capacity = 80});
   const std::vector<TokenId> prompt = model.tokenizer->encode("The capital of France is");
   RegretJudge judge(model.network);
   std::vector<TokenId> answer;

@@ -25,7 +25,7 @@ struct GeneratorManifest : ManifestIdentity {
   static constexpr const char* kKind = "generator";
   std::string licence;
   std::string source = {};      ///< origin of the model, for people
-  std::string format = "gguf";  ///< format of the first asset
+  std::string format = "gguf";  ///< format of the files
   std::vector<ManifestAsset> assets;
   /// Template of its chats, an entry of `chat_templates()`; none: the one that fits its tokenizer.
   std::vector<EntryChoice> chat = {};

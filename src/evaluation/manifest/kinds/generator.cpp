@@ -18,8 +18,11 @@ void GeneratorManifest::declare(ManifestFields& fields) {
   ManifestIdentity::declare(fields);
   fields.add("licence", licence, "licence, as an SPDX expression", {.required = true});
   fields.add("source", source, "origin of the model, for people");
-  fields.add("format", format, "file format of the model", {.words = {"gguf"}});
-  fields.add("assets", assets, "files of the model; the first is the model", {.required = true});
+  fields.add("format", format, "file format of the model", {.words = {"gguf", "safetensors"}});
+  fields.add("assets", assets,
+             "files of the model: one of GGUF; or those of a folder of safetensors, by their names "
+             "there",
+             {.required = true});
   fields.add("chat", chat, "template of its chats; the first that fits its tokenizer if left out",
              chat_templates());
   fields.add("losses", losses, "claimed losses on texts, with their sources");

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "d5/core/errors/error.hpp"
 #include "level2_training/data/storage/little_endian.hpp"
@@ -39,23 +41,62 @@ constexpr std::array<TypeName, 13> kTypes{{{DType::float64, "F64"},
   throw FormatError(fmt::format("{}: {}", who, what));
 }
 
+/// A size or a place. Throws: FormatError below 0, above 2^63 - 1 and for other values.
+std::size_t natural(const json& value, const std::string& name, const std::string& who) {
+  constexpr auto kMost = std::uint64_t(std::numeric_limits<std::int64_t>::max());
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() <= kMost) {
+    return value.get<std::size_t>();
+  }
+  fail(who, fmt::format("tensor '{}' has a size or an offset that is no whole number from 0 on",
+                        printable(name)));
+}
+
+void expect_countable(const TensorDesc& desc, const std::string& name, const std::string& who) {
+  try {
+    (void)desc.bytes();
+  } catch (const ShapeError& error) {
+    fail(who, fmt::format("tensor '{}': {}", printable(name), error.what()));
+  }
+}
+
 Safetensors::Stored stored(const std::string& name, const json& entry, std::string_view data,
                            const std::string& who) {
   const auto& type = entry.at("dtype").get_ref<const std::string&>();
   const auto known = std::ranges::find(kTypes, type, &TypeName::name);
-  const auto begin = entry.at("data_offsets").at(0).get<std::size_t>();
-  const auto end = entry.at("data_offsets").at(1).get<std::size_t>();
-  const Shape shape(entry.at("shape").get<std::vector<std::int64_t>>());
+  const auto begin = natural(entry.at("data_offsets").at(0), name, who);
+  const auto end = natural(entry.at("data_offsets").at(1), name, who);
+  Shape shape;
+  for (const json& size : entry.at("shape").get_ref<const json::array_t&>()) {
+    shape.push_back(std::int64_t(natural(size, name, who)));
+  }
   if (known == kTypes.end()) {
     fail(who,
          fmt::format("tensor '{}' is of the unknown type '{}'", printable(name), printable(type)));
   }
   const TensorDesc desc{known->dtype, shape};
+  expect_countable(desc, name, who);
   if (begin > end || end > data.size() || end - begin != desc.bytes()) {
     fail(who, fmt::format("tensor '{}' ({}) is declared at bytes {} to {} of {}", printable(name),
                           to_string(desc), begin, end, data.size()));
   }
   return {name, desc, data.substr(begin, end - begin)};
+}
+
+/// Throws: FormatError unless the tensors fill the data in order, as the format demands: two
+/// tensors of the same bytes would let a small file take much memory.
+void expect_full(const std::vector<Safetensors::Stored>& tensors, std::string_view data,
+                 const std::string& who) {
+  std::size_t end = 0;
+  for (const auto& tensor : tensors) {
+    const auto begin = std::size_t(tensor.bytes.data() - data.data());
+    if (begin != end) {
+      fail(who, fmt::format("tensor '{}' begins at byte {}, expected {}, where the one before ends",
+                            printable(tensor.name), begin, end));
+    }
+    end += tensor.bytes.size();
+  }
+  if (end == data.size()) return;
+  fail(who, fmt::format("its tensors end at byte {} of {}, expected the end", end, data.size()));
 }
 
 }  // namespace
@@ -86,7 +127,10 @@ Safetensors read_safetensors(const SafetensorsParts& parts, const std::string& w
       result.tensors.push_back(stored(name, entry, parts.data, who));
     }
   }
-  std::ranges::sort(result.tensors, {}, [](const auto& tensor) { return tensor.bytes.data(); });
+  std::ranges::sort(result.tensors, {}, [](const auto& tensor) {
+    return std::pair(tensor.bytes.data(), tensor.bytes.size());
+  });
+  expect_full(result.tensors, parts.data, who);
   return result;
 } catch (const json::exception& error) {
   fail(who, fmt::format("byte {}: its header is not that of a safetensors file ({})",

@@ -34,7 +34,8 @@ struct Safetensors {
   std::vector<Stored> tensors;  ///< in the order of their bytes
 };
 
-/// Throws: FormatError for a malformed header, or one that promises more than the data hold.
+/// Throws: FormatError for a malformed header, and for tensors that do not fill the data one after
+/// the other.
 [[nodiscard]] Safetensors read_safetensors(const SafetensorsParts& parts, const std::string& who);
 
 /// Number of tensor bytes that a header promises. Throws: what the JSON parser throws.
