@@ -85,12 +85,13 @@ std::int64_t rows_of(const Network& network, std::int64_t slots) {
   std::int64_t rows = std::numeric_limits<std::int64_t>::max();
   for (const auto& [constant, output] : network.updates()) {
     const Shape& shape = network.fetch(constant).shape();
-    if (shape.rank() != 3 || shape[0] != slots) {
-      throw ShapeError(
-          fmt::format("{}: the updated constant '{}' is {}, expected {} x rows x width",
-                      who_of(network), printable(constant), to_string(shape), slots));
+    if (shape.rank() < 3 || shape.rank() > 4 || shape[0] != slots) {
+      throw ShapeError(fmt::format(
+          "{}: the updated constant '{}' is {}, expected {} x rows x width, or {} x heads x rows x "
+          "size",
+          who_of(network), printable(constant), to_string(shape), slots, slots));
     }
-    rows = std::min(rows, shape[1]);
+    rows = std::min(rows, shape[shape.rank() - 2]);
   }
   return rows;
 }

@@ -10,11 +10,12 @@
 namespace d5 {
 
 /// Generates with a network that keeps the caches of its slots as state, in any executor: the
-/// built-in `decoder`, or one of its form.
+/// built-in `decoder`, or one of its form, as the transform `kv-state` makes it.
 ///
 /// Shapes: inputs tokens (int64 slots x T), starts (int64 slots: rows of each cache that are
 /// filled) and places (int64 slots x L x 1: tokens to score after); output logits (float32 slots x
-/// L x vocabulary); each constant that runs update is a cache, slots x rows x width.
+/// L x vocabulary); each constant that runs update is a cache, slots x rows x width or slots x
+/// heads x rows x size.
 ///
 /// A run takes one token a slot, or `piece` while a slot has a longer prompt to read, so that two
 /// plans do. What a slot lacks of a piece is filled up with token 0 behind its text, where nothing
