@@ -13,6 +13,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/load/scenario.hpp"
 #include "evaluation/load/drawn_prompts.hpp"
+#include "evaluation/load/recorded_turns.hpp"
 #include "tests/evaluation/generation/vivid_decoder.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -229,8 +230,9 @@ TEST_CASE("recorded requests have prompts and answers of their lengths") {
   std::ranges::sort(vocabulary);
   const auto [first, last] = std::ranges::unique(vocabulary);
   vocabulary.erase(first, last);
-  const RequestTrace trace = read_trace({.file = file, .block = 4});
-  detail::DrawnPrompts prompts(trace, 5, 4);
+  const auto recorded = detail::read_trace_of_turns({.file = file, .block = 4});
+  const RequestTrace& trace = recorded.trace;
+  detail::DrawnPrompts prompts(recorded, 5, 4);
   for (std::size_t i = 0; i < 3; ++i) {
     Tokens prompt;
     for (const std::uint64_t number : prompts.draw(trace.requests[i], 0).prompt) {
