@@ -18,10 +18,38 @@ Measurement record_from_state(const std::string& state) {
   return results_from_json(state, "pickle").measurements.at(0);
 }
 
+[[noreturn]] void throw_not_run(bool is_generator) {
+  throw TypeError(
+      fmt::format("d5.measure: a call of run makes a {}, whose code does not run; expected a "
+                  "function that runs "
+                  "it: {}",
+                  is_generator ? "generator" : "coroutine",
+                  is_generator ? "lambda: list(f())" : "lambda: asyncio.run(f())"));
+}
+
+/// Throws: TypeError for a function whose call runs nothing.
+void expect_runs(const py::object& run) {
+  const auto inspect = py::module_::import("inspect");
+  if (inspect.attr("isgeneratorfunction")(run).cast<bool>()) throw_not_run(true);
+  for (const char* asks : {"iscoroutinefunction", "isasyncgenfunction"}) {
+    if (inspect.attr(asks)(run).cast<bool>()) throw_not_run(false);
+  }
+}
+
+/// Throws: TypeError for the result of a call that has run nothing, as that of a lambda around such
+/// a function.
+void expect_ran(const py::object& result) {
+  if (PyGen_CheckExact(result.ptr())) throw_not_run(true);
+  if (PyAsyncGen_CheckExact(result.ptr())) throw_not_run(false);
+  if (!PyCoro_CheckExact(result.ptr())) return;
+  result.attr("close")();  // else Python warns of it, too
+  throw_not_run(false);
+}
+
 /// A Python call as work for `measure`, which holds the GIL like its caller.
 void run_python(const py::object& run) {
   try {
-    run();
+    expect_ran(run());
   } catch (py::error_already_set& raised) {
     pass_on(raised);
   }
@@ -31,6 +59,7 @@ using Callable = py::typing::Callable<py::object()>;
 using Callables = py::typing::Dict<py::str, Callable>;
 
 Subject subject_of(const py::object& run, const std::string& name, const std::string& framework) {
+  expect_runs(run);
   return {.record = {.subject = name, .framework = framework}, .run = [run] { run_python(run); }};
 }
 

@@ -328,6 +328,8 @@ MISTAKES = {
     "an output that there is not": (lambda: d5.executor(d5.model("lenet")).inference({"image": IMAGE})["logit"], "no output 'logit'; did you mean 'logits'"),
     "an output that there is not until the next run": (lambda: d5.executor(d5.model("lenet")).inference({"image": IMAGE}, copy=False)["logit"], "did you mean 'logits'"),
     "an output of a step": (lambda: sgd().step(ordered().next())["los"], "did you mean 'loss'"),
+    "a coroutine to measure": (lambda: d5.measure(later), r"d5.measure: a call of run makes a coroutine, whose code does not run.*asyncio.run\("),
+    "a generator to measure": (lambda: d5.measure({"a": many}), r"makes a generator, whose code does not run.*list\(f\(\)\)"),
     "an entry that a state lacks": (restored_with_more, "entry of the optimizer's state 'velocty' is unknown"),
     "kept checkpoints without their file": (lambda: d5.Trainer(sgd(), ordered(), checkpoints_kept=3), "checkpoints_kept is given without checkpoint"),
     "kept checkpoints of a recipe": (lambda: d5.train(FEW, checkpoints_kept=3), "checkpoints_kept is given without checkpoint"),

@@ -61,6 +61,14 @@ def test_a_recipes_schedule_is_given_in_words():
     assert losses[0] == losses[1] != losses[2]
 
 
+def test_a_row_says_that_a_call_made_a_coroutine_alone():
+    async def later():
+        pass
+
+    row = d5.measure(lambda: later())[0]
+    assert row.status == "failed" and "makes a coroutine, whose code does not run" in row.reason
+
+
 def test_a_failed_querys_reason_is_one_line():
     def answer(sample):
         raise ValueError("no way")
