@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,11 +22,12 @@ namespace {
 using Id = OperationGraph::Id;
 
 void append(std::string& bytes, const google::protobuf::Message& message) {
-  const std::string body = message.SerializeAsString();
-  google::protobuf::io::StringOutputStream stream(&bytes);
-  google::protobuf::io::CodedOutputStream out(&stream);
-  out.WriteVarint64(body.size());
-  out.WriteString(body);
+  using google::protobuf::io::CodedOutputStream;
+  const std::size_t size = message.ByteSizeLong();
+  std::uint8_t length[10];
+  std::uint8_t* const end = CodedOutputStream::WriteVarint64ToArray(size, length);
+  bytes.append(length, end);
+  message.AppendToString(&bytes);
 }
 
 NodeType type_of(const std::string& kind) {
