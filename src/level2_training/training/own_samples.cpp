@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include "d5/core/errors/error.hpp"
 
@@ -31,19 +33,57 @@ std::uint64_t digest_of(const Batch& batch, bool& alike) {
   return digest;
 }
 
+/// Whether this rank's number is that of every rank, for each of `numbers`.
+std::vector<bool> equal_on_all(RankAgreement& ranks, const std::vector<std::uint64_t>& numbers) {
+  // Parts that are summed without rounding on thousands of ranks.
+  constexpr std::uint64_t kPart = (std::uint64_t{1} << 32) - 1;
+  std::vector<double> mine;
+  for (const std::uint64_t number : numbers) {
+    mine.insert(mine.end(), {double(number & kPart), double(number >> 32)});
+  }
+  std::vector<double> all = mine;
+  ranks.sum(all);
+  const auto n = double(ranks.ranks());
+  std::vector<bool> equal;
+  for (std::size_t i = 0; i < mine.size(); i += 2) {
+    equal.push_back(all[i] == n * mine[i] && all[i + 1] == n * mine[i + 1]);
+  }
+  return equal;
+}
+
 }  // namespace
+
+void expect_equal_numbers(RankAgreement& ranks, const HyperParameters& numbers) {
+  if (ranks.ranks() == 1) return;
+  std::vector<std::uint64_t> values;
+  for (std::size_t group = 0; group < numbers.groups(); ++group) {
+    for (const auto& name : numbers.names()) {
+      values.push_back(std::bit_cast<std::uint64_t>(numbers.initial(name, group)));
+    }
+  }
+  const std::vector<bool> equal = equal_on_all(ranks, values);
+  const auto other = std::ranges::find(equal, false);
+  if (!ranks.any(other != equal.end())) return;
+  if (other == equal.end()) {
+    throw ValueError(
+        "trainer: other ranks have other hyper-parameters than this one, expected the "
+        "same on every rank");
+  }
+  const auto names = numbers.names();
+  const auto place = std::size_t(other - equal.begin());
+  const std::string& name = names[place % names.size()];
+  throw ValueError(
+      fmt::format("trainer: {} is {} on this rank and another number on others; give "
+                  "every rank the same optimizer",
+                  name, numbers.initial(name, place / names.size())));
+}
 
 void expect_own_samples(RankAgreement& ranks, const Batch& batch) {
   if (ranks.ranks() == ranks.ranks_of_model() || batch.global_size > 0) return;
   bool alike = true;
   const std::uint64_t digest = batch.size > 0 ? digest_of(batch, alike) : 0;
-  // Parts that are summed without rounding on thousands of ranks.
-  constexpr std::uint64_t kPart = (std::uint64_t{1} << 32) - 1;
-  const std::array<double, 2> mine{double(digest & kPart), double(digest >> 32)};
-  std::array<double, 2> all = mine;
-  ranks.sum(all);
-  const auto n = double(ranks.ranks());
-  const bool same = batch.size > 0 && !alike && all[0] == n * mine[0] && all[1] == n * mine[1];
+  const bool equal = equal_on_all(ranks, {digest}).front();
+  const bool same = batch.size > 0 && !alike && equal;
   if (ranks.any(!same)) return;
   throw ValueError(fmt::format(
       "trainer: all {} ranks have the same first batch of {} samples, expected a part of each "

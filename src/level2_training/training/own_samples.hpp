@@ -2,6 +2,7 @@
 #pragma once
 
 #include "d5/level2_training/data/sampler.hpp"
+#include "d5/level2_training/optimization/hyper_parameters.hpp"
 #include "d5/level2_training/optimization/rank_agreement.hpp"
 
 namespace d5::detail {
@@ -12,5 +13,9 @@ namespace d5::detail {
 /// data set, are not compared.
 /// Throws: ValueError, on all ranks.
 void expect_own_samples(RankAgreement& ranks, const Batch& batch);
+
+/// Checks that all ranks begin with the same hyper-parameters. A collective at the beginning of a
+/// run. Throws: ValueError, on all ranks.
+void expect_equal_numbers(RankAgreement& ranks, const HyperParameters& numbers);
 
 }  // namespace d5::detail

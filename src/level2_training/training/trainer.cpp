@@ -96,6 +96,7 @@ void Trainer::run(const Interrupt& interrupt) {
   events_.collect(listeners_);
   if (ranks_of_model() == 1) detail::expect_parameters(network());
   detail::expect_tests(*this);
+  detail::expect_equal_numbers(optimizer_.agreement(), optimizer_.hyper_parameters());
   for (auto* event : listeners_) event->resolve(*this);
   for (auto* event : listeners_) event->before_training(*this);
   interrupted_ = false;

@@ -185,7 +185,9 @@ void Trainer::save_checkpoint(const std::string& path) {
   };
   add(kOptimizer, optimizer_.state());
   add(kHyper, changed(optimizer_.hyper_parameters()));
-  checkpoint.tensors[std::string(kParts)] = tensor_of(settings_of_parts(train_, optimizer_));
+  if (options_.recipe.empty()) {  // a recipe's settings are all there are
+    checkpoint.tensors[std::string(kParts)] = tensor_of(settings_of_parts(train_, optimizer_));
+  }
   add(kExecutor, optimizer_.executor().state());
   add(kMetric, metric_state_);
   add(kMetric, metric_state());

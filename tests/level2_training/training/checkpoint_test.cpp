@@ -237,8 +237,7 @@ TEST_CASE("a checkpoint of another recipe, network or optimizer is refused and c
   CHECK(test::parameters(*other.optimizer) == before);
 
   Run momentum({.epochs = 1, .recipe = "one"}, "momentum");
-  CHECK_THROWS_WITH(momentum.trainer.resume(folder / "c"),
-                    Catch::Contains("optimizer.momentum: not set in the checkpoint, 0.9 here"));
+  CHECK_THROWS_AS(momentum.trainer.resume(folder / "c"), NotFound);
   CHECK(test::parameters(*momentum.optimizer) == before);
 
   Checkpoint fewer = read_checkpoint(folder / "c");

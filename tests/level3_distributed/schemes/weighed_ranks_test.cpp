@@ -169,6 +169,26 @@ TEST_CASE("ranks that all have the same batch are refused") {
   CHECK_NOTHROW(train(WeighedSamples(4, {}, 21 + std::uint64_t(this_rank)), false));
 }
 
+TEST_CASE("ranks that have other hyper-parameters are refused") {
+  if (rank_count < 2) return;
+  const WeighedClasses model;
+  const WeighedSamples samples(4, {});
+  const auto train = [&](double rate) {
+    const auto optimizer =
+        distributed_optimizers()
+            .at("consistent_decentralized")
+            .make(std::dynamic_pointer_cast<ThreeStepOptimizer>(open_optimizer(
+                      "sgd", make_executor(model.network()), "loss", {{"learning_rate", rate}})),
+                  world(), {});
+    const auto sampler = samplers().at("ordered").make(samples.dataset(), {{"batch_size", 4}});
+    sampler->take_part(this_rank, rank_count);
+    Trainer trainer(*optimizer, *sampler, nullptr);
+    optimizer->run(trainer);
+  };
+  CHECK_THROWS_WITH(train(this_rank == 0 ? 0.1 : 0.2), Catch::Contains("learning_rate is 0."));
+  CHECK_NOTHROW(train(0.1));
+}
+
 TEST_CASE("ranks send no more than their gradients if samples count alike") {
   const WeighedSamples samples(4 * rank_count, {});
   const auto calls = [&](const WeighedClasses& model) {
