@@ -49,7 +49,7 @@ def test_a_schedule_is_given_in_words_as_in_a_dict(schedule):
     data = d5.tensor_dataset({"image": np.zeros((8, 1, 28, 28), np.float32), "label": np.arange(8)})
     optimizer = d5.optimizer("sgd", executor, learning_rate=0.1, schedules={"learning_rate": schedule})
     d5.Trainer(optimizer, d5.sampler("ordered", data, batch_size=2), most_batches=4).run()
-    right = 0.1 * 0.5 * (1 + np.cos(np.pi * 3 / 10))  # of the last step, the fourth
+    right = 0.1 * 0.5 * (1 + np.cos(np.pi * 3 / 10))  # the fourth step is the last
     assert optimizer.hyper_parameters["learning_rate"] == pytest.approx(right, rel=1e-12)
 
 
