@@ -15,4 +15,9 @@ void expect_in_place(const py::handle& answer, const std::string& who, const std
 void expect_in_place(const py::handle& answer, const py::handle& self, const std::string& method,
                      const std::string& how);
 
+/// For hooks of observers, whose results nobody reads: "after_batch".
+/// Throws: TypeError for a flag, which looks like a request, and for a generator or a coroutine,
+/// whose body never ran.
+void expect_unread(const py::handle& answer, const py::handle& self, const std::string& hook);
+
 }  // namespace d5::python

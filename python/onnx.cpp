@@ -6,6 +6,14 @@
 #include "long_call.hpp"
 
 namespace d5::python {
+namespace {
+
+/// Equal for snapshots of one node: within a graph, each tensor is written once.
+auto identity_of(const onnx::Node& node) {
+  return std::tie(node.name, node.domain, node.op_type, node.inputs, node.outputs);
+}
+
+}  // namespace
 
 void bind_onnx(py::module_& m) {
   // A note about what a loaded file leaves out becomes a UserWarning, which `warnings` can filter
@@ -18,7 +26,9 @@ void bind_onnx(py::module_& m) {
   });
   py::class_<onnx::Graph, std::shared_ptr<onnx::Graph>> graph(
       m, "Graph", "Nodes in an executable order; also a graph within a node.");
-  py::class_<onnx::Node>(m, "Node", "One call of an operator in a graph.")
+  py::class_<onnx::Node>(m, "Node",
+                         "One call of an operator in a graph. Equal are snapshots with the same "
+                         "name, operator, inputs and outputs.")
       .def_readonly("name", &onnx::Node::name, "Name of the node; \"\" if it has none.")
       .def_readonly("op_type", &onnx::Node::op_type, "Operator: \"Conv\".")
       .def_readonly("domain", &onnx::Node::domain, "Domain of the operator; empty for ONNX's own.")
@@ -48,6 +58,16 @@ void bind_onnx(py::module_& m) {
             return graphs;
           },
           "Graphs within the node, by attribute.")
+      .def(
+          "__eq__",
+          [](const onnx::Node& node, const onnx::Node& other) {
+            return identity_of(node) == identity_of(other);
+          },
+          py::is_operator())
+      .def("__hash__",
+           [](const onnx::Node& node) {
+             return py::hash(py::make_tuple(node.name, py::tuple(py::cast(node.outputs))));
+           })
       .def("__repr__",
            [](const onnx::Node& node) { return "<d5.Node " + onnx::describe(node) + ">"; });
   const auto names_of = [](const std::vector<onnx::ValueInfo>& values) {

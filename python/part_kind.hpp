@@ -134,7 +134,8 @@ void bind_by_name(py::module_& m, Registry<EntryOf>& registry, const char* one, 
 /// A seed for a Python random generator, drawn here.
 [[nodiscard]] std::uint64_t drawn_seed(RandomStream& random);
 
-/// A class that may be derived from without calling its `__init__`.
+/// A class that may be derived from without calling its `__init__`. Its attribute `_hooks` names
+/// methods that derived classes may have and it has not.
 void let_derive(const py::object& type);
 
 /// Throws: TypeError, unless what a Python class made derives from d5's `base`, which is a Python

@@ -13,7 +13,7 @@ namespace {
 
 struct User {
   std::thread::id thread;
-  int uses = 0;  // a hook may use its caller again
+  int uses = 0;  // with those of hooks
 };
 
 struct Users {
@@ -28,12 +28,17 @@ Users& users() {
 
 }  // namespace
 
-Use::Use(const void* object, const std::string& name) : object_(object) {
+Use::Use(const void* object, const std::string& name, FromHooks from_hooks) : object_(object) {
   {
     const std::lock_guard lock(users().mutex);
     User& user = users().of[object];
     if (user.uses > 0 && user.thread != std::this_thread::get_id()) {
       throw ValueError(name + " is at work in another thread; make one for each thread");
+    }
+    if (user.uses > 0 && from_hooks == FromHooks::refused) {
+      throw ValueError(name +
+                       " is at work in the call that runs this hook, which would lose its place; "
+                       "make another one");
     }
     user.thread = std::this_thread::get_id();
     ++user.uses;

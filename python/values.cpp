@@ -5,6 +5,7 @@
 #include "answered.hpp"
 #include "bindings.hpp"
 #include "d5/core/errors/error.hpp"
+#include "lent_inputs.hpp"
 
 namespace d5::python {
 namespace {
@@ -66,7 +67,11 @@ ValueMap to_values(const Values& values) {
   return result;
 }
 
-Anything from_value(const Value& value, const SharedLease& lease) {
+namespace {
+
+using Lend = Anything (*)(const Tensor&, const SharedLease&);
+
+Anything converted(const Value& value, const SharedLease& lease, Lend lend) {
   switch (value.kind()) {
     case ValueKind::none:
       return py::none();
@@ -74,16 +79,16 @@ Anything from_value(const Value& value, const SharedLease& lease) {
       return lend(value.tensor(), lease);
     case ValueKind::sequence: {
       py::list result;
-      for (const auto& item : value.sequence().values) result.append(from_value(item, lease));
+      for (const auto& item : value.sequence().values) result.append(converted(item, lease, lend));
       return result;
     }
     case ValueKind::optional:
-      return value.optional().value ? from_value(*value.optional().value, lease)
+      return value.optional().value ? converted(*value.optional().value, lease, lend)
                                     : Anything(py::none());
     case ValueKind::map: {
       py::dict result;
       const Anything values =
-          value.map().values ? from_value(*value.map().values, lease) : Anything(py::none());
+          value.map().values ? converted(*value.map().values, lease, lend) : Anything(py::none());
       std::visit(
           [&](const auto& keys) {
             for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -97,10 +102,24 @@ Anything from_value(const Value& value, const SharedLease& lease) {
   return py::none();
 }
 
-Values from_values(const ValueMap& values, const SharedLease& lease) {
+Values all_converted(const ValueMap& values, const SharedLease& lease, Lend lend) {
   Values result;
-  for (const auto& [name, value] : values) result[py::cast(name)] = from_value(value, lease);
+  for (const auto& [name, value] : values) result[py::cast(name)] = converted(value, lease, lend);
   return result;
+}
+
+}  // namespace
+
+Anything from_value(const Value& value, const SharedLease& lease) {
+  return converted(value, lease, &lend);
+}
+
+Values from_values(const ValueMap& values, const SharedLease& lease) {
+  return all_converted(values, lease, &lend);
+}
+
+Values lent_inputs(const ValueMap& values, const SharedLease& lease) {
+  return all_converted(values, lease, &lend_input);
 }
 
 Values copy_values(const ValueMap& values) {

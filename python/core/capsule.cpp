@@ -62,7 +62,8 @@ py::capsule to_capsule(const HeldTensor& held, const Anything& stream, const Any
     const std::uint64_t flags = (read_only ? kDlpackReadOnly : 0) | (copied ? kDlpackCopied : 0);
     return capsule_of(to_versioned_dlpack(tensor, flags), "dltensor_versioned");
   }
-  if (held.read_only && !copied) {
+  // JAX, whose arrays are immutable, reads what it is lent for a call by the unversioned protocol.
+  if (held.read_only && !held.lease && !copied) {
     throw py::buffer_error(
         "the tensor is read-only, which only DLPack's version 1 can say: ask with max_version, or "
         "take tensor.copy()");

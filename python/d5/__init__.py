@@ -28,6 +28,7 @@ globals().update(_words.functions_in_words(_cpp))
 _reprs.show_all(_cpp)
 _nearest.answer_attributes(_cpp)
 _named_values.guard_copies(_cpp)
+_nearest.keep_attributes(_cpp.Sampler)
 
 from d5._bases import Event as Event
 from d5._bases import Metric as Metric

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import abc
 import re
+from collections.abc import Sequence
 from typing import Any, Callable, TypeVar
 
 from d5._d5 import (
@@ -53,13 +54,19 @@ class Operator(Hooked):
             def forward(self, context):
                 context.output(0).numpy()[...] = self.factor * context.input(0).numpy()
 
-    `infer(context)`, which a class may have, is called while a network is planned, and returns one
-    (dtype, shape) per output; without it the output is like input 0. `forward` writes the outputs in
-    place, `backward` the input gradients for which `wants_grad` holds. An optional `flop(context)`
-    receives the context of `infer` and returns the number of arithmetic operations of a forward run.
+    Inputs are read-only. `forward` writes the outputs in place, `backward` the input gradients for
+    which `wants_grad` holds. A class without `infer` has one output like input 0; `flop` is optional.
     """
 
     attributes: dict[str, Any] = {}
+
+    def infer(self, context: InferContext) -> Sequence[tuple[Any, Sequence[int]]]:
+        """Called while a network is planned: one (dtype, shape) per output."""
+        raise NotImplementedError
+
+    def flop(self, context: InferContext) -> float:
+        """Number of arithmetic operations of a forward run."""
+        raise NotImplementedError
 
     def forward(self, context: OpContext) -> None:
         """Called once per run: writes the outputs in place."""

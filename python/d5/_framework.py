@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping
+from collections.abc import Mapping
+from typing import Any, Callable
 
 from d5 import _d5
 from d5._bases import Optimizer
 from d5._d5 import GraphExecutor, ModelPlan, PlanContext
 from d5._isolation import remember_class
 from d5._nearest import Hooked, expect_known
+from d5._parameters import shown
+from d5.errors import TypeError
 
 
 class Kernel(Hooked):
@@ -101,6 +104,10 @@ def add_framework(framework: Framework) -> None:
     """
     from d5._entries import add_of_framework
 
+    for table, holds in (("kernels", '{"Relu": Relu}'), ("executors", '{"whole": whole}'), ("optimizers", '{"sgd": Sgd}')):
+        parts = getattr(framework, table)
+        if not isinstance(parts, Mapping) or not all(isinstance(name, str) and callable(made) for name, made in parts.items()):
+            raise TypeError(f"framework {framework.name}: {table} is {shown(parts)}, expected a dict from names to what makes them: {holds}")
     for operator in framework.kernels:
         if "." not in operator:  # a domain's operators may be registered later
             expect_known(f"framework {framework.name}: ONNX", "operator", operator, _d5.operators())

@@ -10,7 +10,7 @@ from typing import Any, Callable, SupportsIndex, overload
 
 from d5._d5 import Measurement, _statuses, frameworks, metrics, to_html, to_table
 from d5._former import takes_former_keywords
-from d5._nearest import expect_known, hint, is_slip
+from d5._nearest import expect_known, hint, is_slip, keep_attributes
 from d5._parameters import shown
 from d5._plotting import plot
 from d5.errors import TypeError, ValueError
@@ -96,6 +96,12 @@ def _be_mappings() -> None:
 _be_mappings()
 
 
+def _expected_row(row: Measurement) -> Measurement:
+    if not isinstance(row, Measurement):
+        raise TypeError(f"d5.Measurements: a row is {shown(row)}, expected a d5.Measurement")
+    return row
+
+
 class Measurements(list[Measurement]):
     """Rows, which print as a table and which a notebook shows as one; `pandas.DataFrame(rows)` is a
     table of their fields and conditions."""
@@ -105,10 +111,27 @@ class Measurements(list[Measurement]):
     def __init__(self, rows: Iterable[Measurement] = ()) -> None:
         if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
             raise TypeError(f"d5.Measurements: rows is {shown(rows)}, expected a list of d5.Measurement")
-        super().__init__(rows)
-        for one in self:
-            if not isinstance(one, Measurement):
-                raise TypeError(f"d5.Measurements: a row is {shown(one)}, expected a d5.Measurement")
+        super().__init__(map(_expected_row, rows))
+
+    def append(self, row: Measurement) -> None:
+        super().append(_expected_row(row))
+
+    def insert(self, place: SupportsIndex, row: Measurement) -> None:
+        super().insert(place, _expected_row(row))
+
+    def extend(self, rows: Iterable[Measurement]) -> None:
+        super().extend(map(_expected_row, rows))
+
+    def __iadd__(self, rows: Iterable[Measurement]) -> Measurements:  # type: ignore[override,misc]
+        self.extend(rows)
+        return self
+
+    @overload
+    def __setitem__(self, place: SupportsIndex, row: Measurement) -> None: ...
+    @overload
+    def __setitem__(self, place: slice, row: Iterable[Measurement]) -> None: ...
+    def __setitem__(self, place: Any, row: Any) -> None:
+        super().__setitem__(place, [*map(_expected_row, row)] if isinstance(place, slice) else _expected_row(row))
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> Measurement: ...
@@ -165,3 +188,6 @@ class Measurements(list[Measurement]):
 
     def _repr_html_(self) -> str:
         return to_html(self)
+
+
+keep_attributes(Measurements)

@@ -19,6 +19,8 @@ R = TypeVar("R")
 
 _MOST_KNOWN = 40  # names in a message
 _MISSPELT = 0.82  # share of equal letters from which a method is taken for a misspelt hook
+#: What other libraries call a hook.
+_OTHER_WORDS = {"infer_shape": "infer", "infer_shapes": "infer", "shape_inference": "infer"}
 
 
 def expect_known(who: str, what: str, name: str, known: Iterable[str]) -> None:
@@ -113,26 +115,48 @@ def _refuse_attribute(self: Any, name: str) -> Any:
     raise AttributeError(f"{who} has no attribute '{name}'{way_out}")
 
 
+def keep_attributes(made: type) -> None:
+    """Refuses to set an attribute that the class does not have, on its own objects: one of a derived class has
+    its own. Raises: AttributeError with the nearest name."""
+    usual = made.__setattr__
+
+    def set_attribute(self: Any, name: str, value: Any) -> None:
+        known = getattr(made, name, None)
+        if type(self) is made and not name.startswith("_") and not isinstance(known, property):
+            if known is None:
+                _refuse_attribute(self, name)
+            raise AttributeError(f"d5.{made.__name__}.{name} is a method, which cannot be replaced; derive a class that has another")
+        usual(self, name, value)
+
+    setattr(made, "__setattr__", set_attribute)
+
+
 def expect_hooks(made: type, *_: Any, **__: Any) -> None:
     """Raises: UnknownOption for a method of the class that misspells one of d5's base classes; TypeError for
     one that cannot be called with its arguments."""
     known: dict[str, type] = {}
     for base in made.__mro__[1:]:
         if base.__module__.startswith("d5."):
-            known = {**{name: base for name, one in vars(base).items() if callable(one)}, **known}
+            hooks = [name for name, one in vars(base).items() if callable(one)]
+            known = {**dict.fromkeys([*hooks, *vars(base).get("_hooks", ())], base), **known}
     for name, method in vars(made).items():
         if name in known and not name.startswith("_") and inspect.isfunction(method):
+            _expect_plain(made, name, method)
             _expect_arguments(made, name, method, known[name])
     free = [name for name in known if name not in vars(made) and not name.startswith("_")]
     for name, method in vars(made).items():
         if name.startswith("_") or not inspect.isfunction(method) or hasattr(super(made, made), name):
             continue
-        for hook in _nearest(name, free):
-            if SequenceMatcher(None, name, hook).ratio() >= _MISSPELT:
+        for hook in [_OTHER_WORDS.get(name, ""), *_nearest(name, free)]:
+            if hook in free and (name in _OTHER_WORDS or _is_misspelt(name, hook)):
                 raise UnknownOption(
                     f"class {made.__name__}: d5.{known[hook].__name__} has no method '{name}'; did you mean "
                     f"'{hook}'? One of your own may be called _{name}"
                 )
+
+
+def _is_misspelt(name: str, hook: str) -> bool:
+    return SequenceMatcher(None, name, hook).ratio() >= _MISSPELT or sorted(name) == sorted(hook)
 
 
 def _expect_attributes(made: type) -> None:
@@ -155,8 +179,16 @@ def _expect_attributes(made: type) -> None:
                 )
 
 
+def _expect_plain(made: type, name: str, method: Callable[..., Any]) -> None:
+    """Raises: TypeError for a generator or a coroutine, whose body would not run when d5 calls it."""
+    words = {"yield": inspect.isgeneratorfunction, "async": inspect.iscoroutinefunction, "async and yield": inspect.isasyncgenfunction}
+    for word, is_so in words.items():
+        if is_so(method):
+            raise TypeError(f"class {made.__name__}: d5 would never run the body of {name}; write it without {word}")
+
+
 def _expect_arguments(made: type, name: str, method: Callable[..., Any], base: type) -> None:
-    hook = vars(base)[name]
+    hook = vars(base).get(name)
     if not inspect.isfunction(hook) or hasattr(hook, "__wrapped__"):  # a method in C++
         return
     taken = list(inspect.signature(hook).parameters.values())

@@ -5,6 +5,7 @@
 #include "bindings.hpp"
 #include "d5/core/errors/error.hpp"
 #include "explained.hpp"
+#include "lent_inputs.hpp"
 #include "level0_ops/lent_contexts.hpp"
 
 namespace d5::python {
@@ -69,8 +70,9 @@ void bind_operator_contexts(py::module_& m) {
       "Inputs and outputs of an operator that runs forward; valid during the call.");
   op.def(
         "input",
-        [](const LentOp& c, std::size_t i) { return lend(present_input(c, i), c.lease()); }, index,
-        "Input as a tensor to read. Raises ValueError for an index out of range and for an input "
+        [](const LentOp& c, std::size_t i) { return lend_input(present_input(c, i), c.lease()); },
+        index,
+        "Input as a read-only tensor. Raises ValueError for an index out of range and for an input "
         "that is left out.")
       .def(
           "output",
@@ -100,16 +102,20 @@ void bind_operator_contexts(py::module_& m) {
       "Values and gradients of an operator that runs backward; valid during the call.");
   grad.def(
           "input",
-          [](const LentGrad& c, std::size_t i) { return lend(present_input(c, i), c.lease()); },
+          [](const LentGrad& c, std::size_t i) {
+            return lend_input(present_input(c, i), c.lease());
+          },
           index,
-          "Input of the forward run, to read. Raises ValueError for an index out of range and for "
+          "Input of the forward run, read-only. Raises ValueError for an index out of range and "
+          "for "
           "an input that is left out.")
       .def(
           "output",
           [](const LentGrad& c, std::size_t i) {
-            return lend(c->output(output_place(c, i)), c.lease());
+            return lend_input(c->output(output_place(c, i)), c.lease());
           },
-          index, "Output of the forward run, to read. Raises ValueError for an index out of range.")
+          index,
+          "Output of the forward run, read-only. Raises ValueError for an index out of range.")
       .def(
           "has_input",
           [](const LentGrad& c, std::size_t i) { return c->has_input(input_place(c, i)); }, index,
@@ -130,9 +136,9 @@ void bind_operator_contexts(py::module_& m) {
           [](const LentGrad& c, std::size_t i) {
             expect_there(c->has_grad_output(output_place(c, i)), "gradient of output", i,
                          "has_grad_output");
-            return lend(c->grad_output(i), c.lease());
+            return lend_input(c->grad_output(i), c.lease());
           },
-          index, "Gradient of an output, to read. Raises ValueError without `has_grad_output`.")
+          index, "Gradient of an output, read-only. Raises ValueError without `has_grad_output`.")
       .def(
           "grad_input",
           [](const LentGrad& c, std::size_t i) {

@@ -126,7 +126,7 @@ class PythonOperator final : public Operator {
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return call_python([&]() -> std::vector<ValueDesc> {
-      if (!py::hasattr(self_.object, "infer")) return {context.input(0)};
+      if (!overrides(self_.object, "Operator", "infer")) return {context.input(0)};
       using Described = std::vector<std::pair<DTypeName, std::vector<std::int64_t>>>;
       const std::string who = class_of_operator(self_.object) + ".infer()";
       std::vector<ValueDesc> result;
@@ -143,7 +143,7 @@ class PythonOperator final : public Operator {
   Places gradients() const override { return has_backward_ ? Places::all() : Places(); }
   Cost cost(const InferContext& context) const override {
     return call_python([&] {
-      if (!py::hasattr(self_.object, "flop")) return bytes_only(context);
+      if (!overrides(self_.object, "Operator", "flop")) return bytes_only(context);
       return with_flop(context,
                        answered<double>(call_with(self_.object, "flop", context),
                                         class_of_operator(self_.object) + ".flop()", "a number"));

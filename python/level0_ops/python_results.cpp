@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
+#include "lent_inputs.hpp"
 
 namespace d5::python {
 
 py::object to_python(const Tensor* tensor, const SharedLease& lease) {
-  return tensor ? py::object(lend(*tensor, lease)) : py::object(py::none());
+  return tensor ? py::object(lend_input(*tensor, lease)) : py::object(py::none());
 }
 
 py::list to_list(std::span<const Value* const> values, const SharedLease& lease) {

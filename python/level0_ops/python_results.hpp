@@ -25,8 +25,8 @@ void call_framework(const Who& who, const Call& call) {
   }
 }
 
-/// Tensors over d5's own memory, lent to a framework's Python code; None for inputs that are left
-/// out.
+/// Read-only tensors over d5's own memory, lent to a framework's Python code; None for inputs that
+/// are left out.
 [[nodiscard]] py::object to_python(const Tensor* tensor, const SharedLease& lease);
 [[nodiscard]] py::list to_list(std::span<const Value* const> values, const SharedLease& lease);
 

@@ -9,6 +9,7 @@
 #include "d5/core/entries/framework.hpp"
 #include "d5/core/numbers/byte_count.hpp"
 #include "d5/level1_network/level1_network.hpp"
+#include "in_place.hpp"
 #include "lent_outputs.hpp"
 #include "level1_network/network.hpp"
 #include "level1_network/python_executor.hpp"
@@ -92,12 +93,12 @@ class PythonExecutionEvent final : public ExecutionEvent, public HoldsPython {
  private:
   template <class... Arguments>
   void call(const char* name, const Arguments&... arguments) {
-    call_python([&] { self_.object.attr(name)(arguments...); });
+    call_python([&] { expect_unread(self_.object.attr(name)(arguments...), self_.object, name); });
   }
   void call_with(const char* name, const StepInfo& step) {
     call_python([&] {
       const LeaseScope hook("a hook's call");
-      self_.object.attr(name)(LentStep(step, hook.lease()));
+      expect_unread(self_.object.attr(name)(LentStep(step, hook.lease())), self_.object, name);
     });
   }
   PythonReference self_;

@@ -64,6 +64,30 @@ Network model(const Path& name, const Options& options) {
   return *network;
 }
 
+using Attributes = std::map<std::string, onnx::Attribute, std::less<>>;
+
+/// Keywords as the attributes of a node. Throws: TypeError that names the one that ONNX cannot
+/// hold.
+Attributes to_attributes(const std::string& op_type, const std::string& node,
+                         const Options& keywords) {
+  Attributes attributes;
+  for (const auto& [key, value] : keywords) {
+    const auto name = key.cast<std::string>();
+    try {
+      attributes[name] = to_attribute(value);
+      continue;
+    } catch (const Error&) {
+    } catch (const py::cast_error&) {
+    }
+    throw TypeError(fmt::format(
+        "{}{}: attribute '{}' is {}, expected an integer of 64 bits, a number, a text, a list of "
+        "these, or an array{}",
+        printable(op_type), node.empty() ? "" : fmt::format(" '{}'", printable(node)),
+        printable(name), shown(value), value.is_none() ? "; leave it out for ONNX's default" : ""));
+  }
+  return attributes;
+}
+
 onnx::Node node(const std::string& op_type, std::vector<std::string> inputs,
                 std::vector<std::string> outputs, const std::string& name,
                 const std::string& domain, const Options& attributes) {
@@ -73,9 +97,7 @@ onnx::Node node(const std::string& op_type, std::vector<std::string> inputs,
   result.domain = domain;
   result.inputs = std::move(inputs);
   result.outputs = std::move(outputs);
-  for (const auto& [key, value] : attributes) {
-    result.attributes[key.cast<std::string>()] = to_attribute(value);
-  }
+  result.attributes = to_attributes(op_type, name, attributes);
   return result;
 }
 
@@ -92,6 +114,11 @@ NetworkSummary summary_of(const Network& network, std::int64_t batch, const Opti
 void write(Tensor& into, const Anything& value) {
   const Tensor from = to_tensor(value);
   if (from.raw() != into.raw()) into.copy_from(from);
+}
+
+/// Equal for what is one parameter of one network; two parameters may share memory.
+std::pair<std::string, std::uintptr_t> identity_of(const Parameter& parameter) {
+  return {parameter.name, reinterpret_cast<std::uintptr_t>(parameter.value.raw())};
 }
 
 /// The notes on tensors that are in the network.
@@ -139,6 +166,13 @@ void bind_network(py::module_& m) {
           "gradient", [](const Parameter& p) { return p.gradient; },
           [](Parameter& p, const Anything& value) { write(p.gradient, value); },
           "Assignment overwrites its elements.")
+      .def(
+          "__eq__",
+          [](const Parameter& p, const Parameter& other) {
+            return identity_of(p) == identity_of(other);
+          },
+          py::is_operator())
+      .def("__hash__", [](const Parameter& p) { return py::hash(py::cast(identity_of(p))); })
       .def("__repr__", [](const Parameter& p) {
         return fmt::format("<d5.Parameter {} {}>", p.name, to_string(p.value.desc()));
       });
@@ -216,12 +250,8 @@ void bind_network(py::module_& m) {
           [](Network& n, const std::string& op_type, std::vector<std::string> inputs,
              std::vector<std::string> outputs, const std::string& name, const std::string& domain,
              const Options& attributes) {
-            std::map<std::string, onnx::Attribute, std::less<>> converted;
-            for (const auto& [key, value] : attributes) {
-              converted[key.cast<std::string>()] = to_attribute(value);
-            }
             onnx::Node& node = n.add_node(op_type, std::move(inputs), std::move(outputs),
-                                          std::move(converted), name);
+                                          to_attributes(op_type, name, attributes), name);
             if (!domain.empty()) node.domain = domain;
           },
           py::arg("op_type"), py::arg("inputs"), py::arg("outputs"), py::kw_only(),

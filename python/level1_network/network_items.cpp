@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <pybind11/typing.h>
 
+#include <algorithm>
 #include <span>
 
 namespace d5::python {
@@ -59,6 +60,14 @@ void bind_items(py::module_& m, const char* name, const char* about) {
                  py::list now;
                  for (const Item& item : all_of(all)) now.append(py::cast(item));
                  return py::typing::Iterator<Item>(py::iter(now));
+               })
+          .def("__contains__",
+               [](Items& all, const Anything& wanted) {
+                 const bool by_name = py::isinstance<py::str>(wanted);
+                 if (!by_name && !py::isinstance<Item>(wanted)) return false;
+                 return std::ranges::any_of(all_of(all), [&](const Item& item) {
+                   return wanted.equal(by_name ? py::cast(item.name) : py::cast(item));
+                 });
                })
           .def("__repr__", [name](Items& all) {
             return fmt::format("<d5.{} of {}: {}>", name, all.network.name(), all_of(all).size());

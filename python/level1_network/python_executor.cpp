@@ -6,8 +6,10 @@
 #include "answered.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/tensor/stream.hpp"
+#include "lent_inputs.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
+#include "python_state.hpp"
 
 namespace d5::python {
 
@@ -64,7 +66,7 @@ const ValueMap& PythonExecutor::inference(const ValueMap& inputs) {
     const LeaseScope run("an executor's run");
     const py::function method =
         method_of<GraphExecutor>(this, "inference", "inference(inputs), which returns the outputs");
-    take("inference", method(from_values(inputs, run.lease())));
+    take("inference", method(lent_inputs(inputs, run.lease())));
   });
 }
 
@@ -79,7 +81,7 @@ const ValueMap& PythonExecutor::inference_and_backprop(const ValueMap& inputs,
       throw Unsupported(fmt::format(
           "{} runs forward alone; it has no inference_and_backprop(inputs, loss)", framework_));
     }
-    take("inference_and_backprop", method(from_values(inputs, run.lease()), std::string(loss)));
+    take("inference_and_backprop", method(lent_inputs(inputs, run.lease()), std::string(loss)));
   });
 }
 
@@ -102,9 +104,8 @@ const Tensor& PythonExecutor::gradient(std::string_view name) const {
 ValueMap PythonExecutor::state() const {
   return call_python([&]() -> ValueMap {
     const py::function method = override_of(static_cast<const GraphExecutor*>(this), "state");
-    if (!method) return {};
-    return to_values(
-        answered<py::dict>(method(), py::cast(this), "state()", "a dict of arrays by name"));
+    expect_state_pair(py::cast(this), "GraphExecutor");
+    return method ? to_state(method(), framework_ + ".state()") : ValueMap();
   });
 }
 

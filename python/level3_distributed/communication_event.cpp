@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
+#include "in_place.hpp"
 #include "level1_network/executor.hpp"
 #include "level3_distributed/blocking_calls.hpp"
 #include "long_call.hpp"
@@ -52,7 +53,8 @@ class PythonCommunicationEvent final : public CommunicationEvent {
 
  private:
   void tell(const char* hook, const CommunicationInfo& call) {
-    call_python([&] { self_.object.attr(hook)(CallFacts(call)); });
+    call_python(
+        [&] { expect_unread(self_.object.attr(hook)(CallFacts(call)), self_.object, hook); });
   }
   PythonReference self_;
   bool before_, after_, complete_, before_wait_, after_wait_;

@@ -9,6 +9,7 @@
 #include "answered.hpp"
 #include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
+#include "lent_inputs.hpp"
 #include "level2_training/data/described_fields.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
@@ -24,7 +25,7 @@ constexpr const char* kBatchStepHelp =
             order = np.random.default_rng(seed).permutation(len(batch["label"]))
             return {name: value.numpy()[order] for name, value in batch.items()}
 
-`batch` holds tensors by name, valid during the call alone; `run` returns those that it changes. `seed`
+`batch` holds read-only tensors by name, valid during the call alone; `run` returns those that it changes. `seed`
 differs for each batch, epoch and step. `fields(fields)` returns the fields after the step for those
 before it, both as {name: (type, shape)} without the batch dimension; define it if they differ.)";
 
@@ -48,7 +49,7 @@ class PythonBatchStep final : public BatchStep, public py::trampoline_self_life_
       const LeaseScope step("a batch step's call");
       Values batch;
       for (std::size_t f = 0; f < in_.size(); ++f) {
-        batch[py::cast(in_[f].name)] = lend(in[f], step.lease());
+        batch[py::cast(in_[f].name)] = lend_input(in[f], step.lease());
       }
       const Values given = returned_arrays<BatchStep>(this, "run", method(batch, seed));
       expect_fields(given);
@@ -94,6 +95,7 @@ std::shared_ptr<const BatchStep> batch_step_of(const py::object& made,
 void register_batch_step(py::module_& m) {
   py::classh<BatchStep, PythonBatchStep> step(m, "BatchStep", kBatchStepHelp);
   step.def(py::init<>());
+  step.attr("_hooks") = py::make_tuple("run", "fields");
   let_derive(step);
   const auto make = [](const PythonEntry& entry, std::vector<Dataset::Field> fields,
                        const PythonOptions& own) {

@@ -3,6 +3,7 @@
 
 #include <pybind11/trampoline_self_life_support.h>
 
+#include "lent_inputs.hpp"
 #include "level2_training/data/described_fields.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
@@ -40,7 +41,7 @@ class PythonWriter final : public ContainerWriter, public py::trampoline_self_li
       for (std::size_t f = 0; f < fields_.size(); ++f) {
         const auto dims = sample[f].shape().dims();
         arrays[py::cast(fields_[f].name)] =
-            lend(sample[f].reshaped(Shape(dims.subspan(1))), lease.lease());
+            lend_input(sample[f].reshaped(Shape(dims.subspan(1))), lease.lease());
       }
       method(name, arrays);
     });
@@ -113,9 +114,11 @@ std::unique_ptr<ContainerWriter> PythonContainer::create(
 void register_container(py::module_& m) {
   py::classh<ContainerWriter, PythonWriter> writer(m, "ContainerWriter", kWriterHelp);
   writer.def(py::init<>());
+  writer.attr("_hooks") = py::make_tuple("add", "finish", "bytes");
   let_derive(writer);
   py::classh<Container, PythonContainer> container(m, "Container", kContainerHelp);
   container.def(py::init<>());
+  container.attr("_hooks") = py::make_tuple("open", "create");
   let_derive(container);
   add_part_kind<Container>(containers(), "Container");
 }

@@ -7,6 +7,7 @@
 
 #include "answered.hpp"
 #include "d5/core/errors/error.hpp"
+#include "lent_inputs.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 #include "python_state.hpp"
@@ -24,6 +25,7 @@ class CompressorInPython final : public GatheredCompressor {
                                          std::pair("expand", "expand(message, elements)")}) {
       if (!overrides(self, "GradientCompressor", name)) throw_lacks_method(self, name, expected);
     }
+    expect_state_pair(self, "GradientCompressor");
     leaves_rest_ = self.attr("leaves_rest").cast<bool>();
     by_part_ = self.attr("by_part").cast<bool>();
     keeps_state_ = overrides(self, "GradientCompressor", "state");
@@ -44,7 +46,7 @@ class CompressorInPython final : public GatheredCompressor {
       const Tensor read = Tensor::borrow({DType::float32, {std::int64_t(value.size())}},
                                          const_cast<float*>(value.data()));
       const Tensor told =
-          to_tensor(self_.object.attr("compress")(HeldTensor{read, call.lease(), true}, seed));
+          to_tensor(self_.object.attr("compress")(lend_input(read, call.lease()), seed));
       if (told.bytes() != message.size()) {
         throw ShapeError(fmt::format(
             "a compressor in Python: compress gave {} bytes, but message_bytes({}) is {}",
@@ -59,8 +61,8 @@ class CompressorInPython final : public GatheredCompressor {
       const LeaseScope call("a compressor's call");
       const Tensor read = Tensor::borrow({DType::uint8, {std::int64_t(message.size())}},
                                          const_cast<std::uint8_t*>(message.data()));
-      const Tensor said = to_tensor(
-          self_.object.attr("expand")(HeldTensor{read, call.lease(), true}, values.size()));
+      const Tensor said =
+          to_tensor(self_.object.attr("expand")(lend_input(read, call.lease()), values.size()));
       if (said.dtype() != DType::float32 || said.elements() != std::int64_t(values.size())) {
         throw ShapeError(
             fmt::format("a compressor in Python: expand gave {}, expected float32 of {} elements",

@@ -20,6 +20,7 @@ class ExchangeInPython final : public GradientExchange {
     if (!overrides(self, "GradientExchange", "start")) {
       throw_lacks_method(self, "start", "start(bucket, step)");
     }
+    expect_state_pair(self, "GradientExchange");
     self.attr("ranks") = held(this->ranks());
     self.attr("all_reduce") = all_reduce;
     attaches_ = overrides(self, "GradientExchange", "attach");

@@ -9,6 +9,7 @@
 
 #include "answered.hpp"
 #include "d5/core/errors/error.hpp"
+#include "lent_inputs.hpp"
 #include "level2_training/data/described_fields.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
@@ -47,7 +48,7 @@ class PythonSampleStep final : public SampleStep, public py::trampoline_self_lif
       const SampleView& in = run.input();
       const LeaseScope step("a step's call");
       const Tensor lent = Tensor::borrow({in.dtype, Shape(in.dims())}, in.data);
-      const Tensor out = to_tensor(method(HeldTensor{lent, step.lease(), true}, seed));
+      const Tensor out = to_tensor(method(lend_input(lent, step.lease()), seed));
       if (out.dtype() == DType::string) {
         throw Unsupported("a step in Python returns numbers; text is for steps in C++");
       }

@@ -40,6 +40,106 @@ def test_outputs_that_are_not_copied_are_good_until_the_next_run():
     assert np.isfinite(kept).all()
 
 
+def of_one_node(operator, domain, framework="reference"):
+    network = d5.Network("one")
+    network.add_input("x", "float32", ["N", 3])
+    network.add_parameter("w", np.ones(3, np.float32))
+    network.add_node("Mul", ["x", "w"], ["m"])
+    network.add_node(operator, ["m"], ["y"], domain=domain)
+    network.add_node("Mul", ["y", "w"], ["z"])
+    network.add_node("ReduceSum", ["z"], ["loss"], keepdims=0)
+    network.add_output("loss")
+    return d5.executor(network, framework)
+
+
+def test_an_operator_may_not_write_to_what_it_reads():
+    @d5.operator("Doubling", domain="test.lent")
+    class Doubling(d5.Operator):
+        def forward(self, context):
+            x = context.input(0).numpy()
+            with pytest.raises(ValueError, match="read-only"):
+                x *= 2
+            with pytest.raises(d5.TypeError, match="read-only"):
+                context.input(0).copy_from(x)
+            context.output(0).numpy()[...] = 2 * x
+
+        def backward(self, context):
+            for read in (context.input(0), context.output(0), context.grad_output(0)):
+                with pytest.raises(ValueError, match="read-only"):
+                    read.numpy()[...] = 0
+            context.grad_input(0).numpy()[...] = 2 * context.grad_output(0).numpy()
+
+    x = np.ones((2, 3), np.float32)
+    executor = of_one_node("Doubling", "test.lent")
+    outputs = executor.inference_and_backprop({"x": x}, "loss")
+    assert outputs["loss"].item() == 12 and (x == 1).all()
+
+
+def test_an_operator_that_writes_to_a_read_only_array_is_an_error(tmp_path):
+    @d5.operator("Writing", domain="test.lent")
+    class Writing(d5.Operator):
+        def forward(self, context):
+            x = context.input(0).numpy()
+            x *= 2
+
+    network = d5.Network("one")
+    network.add_input("x", "float32", ["N", 3])
+    network.add_node("Writing", ["x"], ["y"], domain="test.lent")
+    network.add_output("y")
+    np.save(tmp_path / "x.npy", np.ones((1000, 3), np.float32))
+    x = np.load(tmp_path / "x.npy", mmap_mode="r")
+    with pytest.raises(ValueError, match="read-only"):
+        d5.executor(network).inference({"x": x})
+
+
+def test_kernels_and_executors_in_python_may_not_write_to_what_they_read():
+    def expect_read_only(*values):
+        for value in values:
+            with pytest.raises(ValueError, match="read-only"):
+                value.numpy()[...] = 0
+
+    class Relu(d5.Kernel):
+        def forward(self, inputs):
+            expect_read_only(*inputs)
+            return np.maximum(inputs[0], 0)
+
+        def backward(self, inputs, outputs, output_gradients):
+            expect_read_only(*inputs, *outputs, *output_gradients)
+            return np.where(inputs[0].numpy() > 0, output_gradients[0], np.float32(0))
+
+    @d5.register
+    class Lent(d5.Framework):
+        name = "tests-lent"
+        version = "1"
+        kernels = {"Relu": Relu}
+
+    x = np.ones((2, 3), np.float32)
+    executor = of_one_node("Relu", "", ["tests-lent", "reference"])
+    assert executor.inference_and_backprop({"x": x}, "loss")["loss"].item() == 6
+
+    class Whole(d5.GraphExecutor):
+        def inference(self, inputs):
+            expect_read_only(*inputs.values())
+            return {"loss": np.float32(3)}
+
+    assert d5.GraphExecutor.inference(Whole(executor.network), {"x": x})["loss"].item() == 3
+
+
+def test_jax_reads_what_a_kernel_is_lent():
+    jax = pytest.importorskip("jax")
+
+    @d5.operator("ByJax", domain="test.lent")
+    class ByJax(d5.Operator):
+        def forward(self, context):
+            context.output(0).numpy()[...] = 2 * jax.dlpack.from_dlpack(context.input(0))
+
+        def backward(self, context):
+            context.grad_input(0).numpy()[...] = 2 * jax.dlpack.from_dlpack(context.grad_output(0))
+
+    executor = of_one_node("ByJax", "test.lent")
+    assert executor.inference({"x": np.ones((2, 3), np.float32)})["loss"].item() == 12
+
+
 def test_an_operators_context_and_its_tensors_end_with_the_call():
     kept = []
 

@@ -122,6 +122,12 @@ def ordered(dataset=DATA):
     return d5.sampler("ordered", dataset, batch_size=2)
 
 
+def run_with(event):
+    executor = lenet()
+    executor.add_event(event)
+    return executor.inference({"image": IMAGE, "label": np.zeros(1, int)})
+
+
 def of_class(base, **attributes):
     return type("Mine", (base,), attributes)
 
@@ -232,6 +238,46 @@ def of_two(made, *shape, **options):
 
 def operator_named(name, since=1):
     return d5.operator(name, since=since)
+
+
+def hooked(call, name="ordered", hook="after_batch"):
+    """A training whose hook calls a function of the samplers, and returns its result."""
+    samplers = [d5.sampler(name, DATA, batch_size=2) for _ in range(2)]
+    trainer = d5.Trainer(sgd(), *samplers)
+    trainer.add_event(of_class(d5.Event, **{hook: lambda self, trainer, *given: call(*samplers)})())
+    return trainer.run()
+
+
+def ruled(**attributes):
+    attributes.setdefault("update", lambda self, gradient, value, *slots: None)
+    return d5.Trainer(d5.optimizer(of_class(d5.UpdateRule, **attributes), lenet()), ordered()).run()
+
+
+def saved(**attributes):
+    """The state of an optimizer in Python of these attributes."""
+    return d5.optimizer(of_class(Constant, **attributes)(), lenet()).state()
+
+
+def saved_of_metric(state):
+    trainer = d5.Trainer(sgd(), ordered())
+    trainer.add_event(of_class(Count, state=lambda self: state, restore=lambda self, state: None)())
+    return trainer.save_checkpoint("none.ckpt")
+
+
+def set_attribute(of, name, value=3):
+    return setattr(of, name, value)
+
+
+def framed(**tables):
+    return d5.register(type("Mine", (d5.Framework,), {"name": "tests-mistaken", "version": "1", **tables}))
+
+
+async def waits(*arguments):
+    pass
+
+
+def yields(*arguments):
+    yield
 
 
 ANY: Any = object()
@@ -382,6 +428,51 @@ MISTAKES = {
     "runs to resume without a file": (lambda: d5.train_variants("mnist-lenet-quick", vary="optimizer.name=sgd,adam", resume=True), "resume is given without out"),
     "a number for an event": (lambda: lenet().add_event(cast(Any, 3)), "the event is 3, expected an object of a class derived from d5.Event"),
     "a number for a trainer's event": (lambda: d5.Trainer(d5.optimizer("sgd", lenet()), ordered()).add_event(cast(Any, 3)), "the event is 3, expected an object of a class derived"),
+    "a hook that resets the sampler": (lambda: hooked(lambda train, test: train.reset(0)), "the sampler is at work in the call that runs this hook, which would lose its place"),
+    "a hook that moves the sampler": (lambda: hooked(lambda train, test: train.seek(0, 0)), "the sampler is at work in the call that runs this hook"),
+    "a hook that reads the sampler": (lambda: hooked(lambda train, test: train.next(), "shuffle"), "the sampler is at work in the call that runs this hook"),
+    "a hook that loops over the sampler": (lambda: hooked(lambda train, test: list(train)), "the sampler is at work in the call that runs this hook"),
+    "a hook that reads ahead": (lambda: hooked(lambda train, test: train.read_ahead(2)), "the sampler is at work in the call that runs this hook"),
+    "a hook before a batch that resets the sampler": (lambda: hooked(lambda train, test: train.reset(0), hook="before_batch"), "the sampler is at work in the call"),
+    "a hook of tests that resets their sampler": (lambda: hooked(lambda train, test: test.reset(0), hook="after_test_batch"), "the sampler is at work in the call"),
+    "a slot twice": (lambda: ruled(slots=("a", "a")), "update rule Mine: slots and numbers name 'a' twice, which a checkpoint would store once"),
+    "a number like a slot": (lambda: ruled(slots=("a",), numbers=("a",)), "slots and numbers name 'a' twice"),
+    "a negative slot": (lambda: ruled(slots=("a",), slot_shape=lambda self, slot, shape: (-1,)), r"Mine.slot_shape\('a', [0-9x]+\) gave \(-1,\), expected sizes of 0 or more"),
+    "a result of begin_step": (lambda: ruled(numbers=("k",), begin_step=lambda self, step, numbers: 0.5), r"Mine.begin_step\(\) returned an object of type float, which is not used"),
+    "a metric's state without restore": (lambda: d5.train(FEW, metrics=[of_class(Count, state=lambda self: {})]), r"class Mine has state\(\), and lacks restore\(state\): a training that is resumed"),
+    "a metric's restore without state": (lambda: d5.train(FEW, metrics=[of_class(Count, restore=lambda self, state: None)]), r"class Mine has restore\(state\), and lacks state\(\)"),
+    "a modifier's state without restore": (lambda: stepped(modifiers=[of_class(d5.StepModifier, state=lambda self: {})()]), r"class Mine has state\(\), and lacks restore"),
+    "a schedule's state without restore": (
+        lambda: stepped(schedules={"learning_rate": of_class(d5.Schedule, at=lambda self, time, initial: 0.1, state=lambda self: {})()}),
+        r"class Mine has state\(\), and lacks restore",
+    ),
+    "a list for a state": (lambda: saved(state=lambda self: [1]), r"Mine.state\(\) gave \[1\], expected a dict of arrays by name"),
+    "None in a state": (lambda: saved(state=lambda self: {"k": None}), r"Mine.state\(\): 'k' gave None, expected an array or a number"),
+    "a list in a state": (lambda: saved(state=lambda self: {"k": [1, 2]}), r"Mine.state\(\): 'k' gave \[1, 2\], expected an array or a number"),
+    "an object in a state": (lambda: saved(state=lambda self: {"k": object()}), r"Mine.state\(\): 'k' gave <object.*, expected an array or a number"),
+    "a number for a name of a state": (lambda: saved(state=lambda self: {3: np.ones(1)}), r"Mine.state\(\): a name gave 3, expected a text"),
+    "a number for a metric's state": (lambda: saved_of_metric(3), r"Mine.state\(\) gave 3, expected a dict of arrays by name"),
+    "None in a metric's state": (lambda: saved_of_metric({"k": None}), r"Mine.state\(\): 'k' gave None"),
+    "a misspelt infer": (lambda: of_class(d5.Operator, infre=lambda self, context: []), "d5.Operator has no method 'infre'; did you mean 'infer'"),
+    "infer by another word": (lambda: of_class(d5.Operator, infer_shape=lambda self, context: []), "d5.Operator has no method 'infer_shape'; did you mean 'infer'"),
+    "a misspelt flop": (lambda: of_class(d5.Operator, flops=lambda self, context: 0), "d5.Operator has no method 'flops'; did you mean 'flop'"),
+    "infer without a context": (lambda: of_class(d5.Operator, infer=lambda self: []), r"infer takes \(self\), and d5.Operator calls infer\(self, context\)"),
+    "a batch step's misspelt fields": (lambda: of_class(d5.BatchStep, feilds=lambda self, fields: fields), "d5.BatchStep has no method 'feilds'; did you mean 'fields'"),
+    "a data set's misspelt read": (lambda: of_class(d5.Dataset, raed=lambda self, index, seed, epoch: {}), "d5.Dataset has no method 'raed'; did you mean 'read'"),
+    "a hook that yields": (lambda: of_class(d5.Event, after_batch=yields), "class Mine: d5 would never run the body of after_batch; write it without yield"),
+    "a hook that waits": (lambda: of_class(d5.Event, after_node=waits), "class Mine: d5 would never run the body of after_node; write it without async"),
+    "an operator that yields": (lambda: of_class(d5.Operator, forward=yields), "class Mine: d5 would never run the body of forward"),
+    "a hook's flag": (lambda: hooked(lambda train, test: True), r"Mine.after_batch\(\) returned True, which is not used; wants_stop\(\) ends a training"),
+    "a hook's generator": (lambda: hooked(lambda train, test: yields()), r"Mine.after_batch\(\) returned a generator, which nothing runs; write it without yield"),
+    "an executor's hook with a flag": (lambda: run_with(of_class(d5.Event, before_node=lambda self, step: False)()), r"Mine.before_node\(\) returned False, which is not used"),
+    "a number among rows": (lambda: d5.Measurements().append(cast(Any, 3)), "d5.Measurements: a row is 3, expected a d5.Measurement"),
+    "numbers among rows": (lambda: d5.Measurements().extend(cast(Any, [3])), "d5.Measurements: a row is 3"),
+    "a large attribute": (lambda: added(axis=2**70), "Concat: attribute 'axis' is 1180591620717411303424, expected an integer of 64 bits"),
+    "None for an attribute": (lambda: added(axis=None, name="both"), "Concat 'both': attribute 'axis' is None, expected .*; leave it out for ONNX's default"),
+    "a list of None for an attribute": (lambda: added(axis=[None]), r"Concat: attribute 'axis' is \[None\], expected"),
+    "a list of kernels": (lambda: framed(kernels=["Relu"]), r"framework tests-mistaken: kernels is \['Relu'\], expected a dict from names to what makes them"),
+    "a number for a kernel": (lambda: framed(kernels={"Relu": 3}), "framework tests-mistaken: kernels is {'Relu': 3}, expected a dict"),
+    "a list of executors": (lambda: framed(executors=["whole"]), r"framework tests-mistaken: executors is \['whole'\], expected a dict"),
     "a gradient that was not asked for": (lambda: lenet().gradient("fc3.weight"), "name it in the option gradients, and run backpropagation"),
 }  # fmt: skip
 
@@ -393,6 +484,34 @@ def test_a_mistake_is_an_error_in_one_line(mistake):
     with pytest.raises(d5.Error, match=text) as told:
         call()
     assert "\n" not in str(told.value)
+
+
+ATTRIBUTES = {
+    "a sampler's size": (lambda: set_attribute(ordered(), "batch_size"), "d5.Sampler has no attribute 'batch_size'"),
+    "a sampler's misspelt attribute": (lambda: set_attribute(ordered(), "datasett"), "d5.Sampler has no attribute 'datasett'; did you mean 'dataset'"),
+    "a sampler's method": (lambda: set_attribute(ordered(), "next"), "d5.Sampler.next is a method, which cannot be replaced"),
+    "rows' misspelt attribute": (lambda: set_attribute(d5.Measurements(), "wher"), "d5.Measurements has no attribute 'wher'; did you mean 'where'"),
+}
+
+
+@pytest.mark.parametrize("mistake", ATTRIBUTES)
+def test_an_attribute_that_there_is_not_is_not_set(mistake):
+    call, text = ATTRIBUTES[mistake]
+    with pytest.raises(AttributeError, match=text) as told:
+        call()
+    assert "\n" not in str(told.value)
+
+
+def test_a_hook_reads_the_sampler_of_test_runs_between_them():
+    read = []
+    hooked(lambda train, test: read.append(len(list(test))), hook="after_epoch")
+    assert read == [2]
+
+
+def test_a_class_in_python_has_attributes_of_its_own():
+    sampler = of_class(d5.Sampler)()
+    set_attribute(sampler, "batch_size")
+    assert sampler.batch_size == 3
 
 
 @alone("every rank would do the same")

@@ -456,3 +456,24 @@ def test_a_transform_that_changes_values_alone_is_judged():
     with pytest.raises(d5.Error, match="Louder"):
         network.apply(Louder())
     assert np.array_equal(network.fetch("fc3.bias").numpy(), before)
+
+
+def test_nodes_and_parameters_are_equal_to_themselves_in_their_network():
+    network, other = d5.model("lenet", seed=1), d5.model("lenet", seed=1)
+    p, nodes = network.parameters, network.nodes
+    weight = p["fc1.weight"]
+    assert p[0] == p[0] and p[0] in p and p[0] != p[1] and len({*p, *p}) == len(p)
+    assert weight == p["fc1.weight"] and hash(weight) == hash(p["fc1.weight"])
+    assert weight != other.parameters["fc1.weight"] and weight not in other.parameters
+    assert "fc1.weight" in p and "fc1" not in p and weight != "fc1.weight" and None not in p
+    assert network.node("conv1") == network.node("conv1") == nodes["conv1"] and nodes[0] != nodes[1]
+    assert nodes[0] in nodes and len({*nodes, *nodes}) == len(nodes)
+    assert "conv1" in nodes and "conv" not in nodes and p[0] not in nodes and np.zeros(2) not in nodes
+
+
+def test_two_parameters_over_one_array_are_not_equal():
+    network, values = d5.Network("shared"), np.ones(2, np.float32)
+    network.add_parameter("a", values)
+    network.add_parameter("b", values)
+    a, b = network.parameters["a"], network.parameters["b"]
+    assert a == network.parameters["a"] and a != b

@@ -18,7 +18,6 @@ FOLDER = ROOT / "python" / "reference"
 WITHOUT_EXAMPLE = {
     "d5.BoundDistributedOptimizer": "d5.distributed_optimizer makes them; its result has the type of its base class",
     "d5.ContainerWriter": "a d5.Container in Python gives one",
-    "d5.InferContext": "the argument of `infer`, which a d5.Operator may have",
     "d5.ModelPlan": "the argument of a framework's executors",
     "d5.NativeEvent": "the base class of metrics in C++",
     "d5.PipelineStage": "needs ranks",

@@ -18,7 +18,7 @@ namespace d5::python {
 namespace {
 
 std::optional<LentBatch> next(Sampler& sampler) {
-  const Use use(&sampler, "the sampler");
+  const Use use(&sampler, "the sampler", FromHooks::refused);
   const Batch* batch = nullptr;
   long_call([&](const Interrupt&) { batch = sampler.next(); });
   if (!batch) return {};
@@ -28,7 +28,7 @@ std::optional<LentBatch> next(Sampler& sampler) {
 /// A call that may wait for reading threads.
 template <class F>
 void change(Sampler& sampler, const F& call) {
-  const Use use(&sampler, "the sampler");
+  const Use use(&sampler, "the sampler", FromHooks::refused);
   long_call([&](const Interrupt&) { call(); });
 }
 
@@ -235,6 +235,7 @@ void bind_sampler(py::module_& m) {
                            std::string(py::repr(self.attr("dataset"))));
       });
 
+  sampler.attr("_hooks") = py::make_tuple("samples");
   let_derive(sampler);
   m.def(
       "sampler",

@@ -205,8 +205,9 @@ class PythonOptimizer final : public UpdateRuleOptimizer, public HoldsPython {
     if (!three_steps_) return python_state_of(self_);
     return call_python([&] {
       const py::object& self = self_.object;
-      return to_values(py::module_::import("d5._state")
-                           .attr("flat")(self.attr("state"), py::type::of(self).attr("__name__")));
+      const py::object name = py::type::of(self).attr("__name__");
+      return to_state(py::module_::import("d5._state").attr("flat")(self.attr("state"), name),
+                      py::str(name).cast<std::string>() + ".state");
     });
   }
   void restore_rule(const ValueMap& state) override {

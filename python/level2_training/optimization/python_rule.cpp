@@ -8,6 +8,7 @@
 #include "answered.hpp"
 #include "d5/core/errors/error.hpp"
 #include "in_place.hpp"
+#include "lent_inputs.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -35,11 +36,27 @@ py::object seen_first(const py::object& update, const py::list& arguments) {
   return py::module_::import("d5._rebinding").attr("watched_update")(update, arguments);
 }
 
+std::string class_of_rule(const py::object& rule) {
+  return py::str(py::type::of(rule).attr("__name__"));
+}
+
 std::vector<std::string> names_of(const py::object& rule, const char* attribute) {
-  const std::string who =
-      fmt::format("the update rule {}: {}",
-                  std::string(py::str(py::type::of(rule).attr("__name__"))), attribute);
+  const std::string who = fmt::format("the update rule {}: {}", class_of_rule(rule), attribute);
   return answered<std::vector<std::string>>(rule.attr(attribute), who, "a tuple of names");
+}
+
+/// Throws: ValueError for a name that stands twice among the slots and numbers, which would have
+/// one place in a checkpoint.
+void expect_distinct(const py::object& rule, std::vector<std::string> names,
+                     const std::vector<std::string>& more) {
+  names.insert(names.end(), more.begin(), more.end());
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice == names.end()) return;
+  throw ValueError(
+      fmt::format("the update rule {}: slots and numbers name '{}' twice, which a checkpoint would "
+                  "store once; expected a name for each",
+                  class_of_rule(rule), printable(*twice)));
 }
 
 }  // namespace
@@ -52,6 +69,7 @@ PythonRule::PythonRule(SharedEntry entry, PythonOptions options)
       numbers_(names_of(self_.object, "numbers")),
       begins_(overrides(self_.object, "UpdateRule", "begin_step")),
       shapes_slots_(overrides(self_.object, "UpdateRule", "slot_shape")) {
+  expect_distinct(self_.object, slots_, numbers_);
   if (slots_.size() > TensorUpdate<float>::kMostSlots) {
     throw ValueError("an update rule in Python remembers " + std::to_string(slots_.size()) +
                      " tensors of a parameter; expected at most " +
@@ -65,8 +83,12 @@ Shape PythonRule::slot_shape(std::size_t slot, const Shape& parameter) const {
     const std::vector<std::int64_t> dims(parameter.begin(), parameter.end());
     const py::object said =
         self_.object.attr("slot_shape")(slots_[slot], py::tuple(py::cast(dims)));
-    return Shape(
-        answered<std::vector<std::int64_t>>(said, self_.object, "slot_shape()", "a shape"));
+    const auto own =
+        answered<std::vector<std::int64_t>>(said, self_.object, "slot_shape()", "a shape");
+    if (std::ranges::all_of(own, [](auto size) { return size >= 0; })) return Shape(own);
+    throw ValueError(fmt::format("{}.slot_shape('{}', {}) gave {}, expected sizes of 0 or more",
+                                 class_of_rule(self_.object), printable(slots_[slot]),
+                                 to_string(parameter), shown(said)));
   });
 }
 
@@ -84,7 +106,8 @@ void PythonRule::begin_step(std::int64_t step, std::span<double> numbers,
     if (!begins_) return;
     py::dict carried;
     for (std::size_t i = 0; i < numbers.size(); ++i) carried[py::cast(numbers_[i])] = numbers[i];
-    self_.object.attr("begin_step")(step, carried);
+    expect_in_place(self_.object.attr("begin_step")(step, carried), self_.object, "begin_step()",
+                    "numbers['NAME'] = ...");
     for (const auto& [key, value] : carried) {
       const auto name = py::str(key).cast<std::string>();
       if (std::ranges::find(numbers_, name) != numbers_.end()) continue;
@@ -128,7 +151,7 @@ void PythonRule::update(const Tensor& gradient, Parameter& parameter,
     call_python([&] {
       const LeaseScope rule("an update rule's call");
       py::list arguments;
-      arguments.append(HeldTensor{read, rule.lease(), true});
+      arguments.append(lend_input(read, rule.lease()));
       arguments.append(lend(value, rule.lease()));
       for (Tensor* slot : slots) arguments.append(lend(*slot, rule.lease()));
       const py::object method = self_.object.attr("update");

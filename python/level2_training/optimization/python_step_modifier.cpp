@@ -27,7 +27,9 @@ class PythonStepModifier final : public StepModifier {
         after_step_(overrides(self, "StepModifier", "after_step")),
         begin_test_(overrides(self, "StepModifier", "begin_test")),
         end_test_(overrides(self, "StepModifier", "end_test")),
-        tested_(overrides(self, "StepModifier", "tested")) {}
+        tested_(overrides(self, "StepModifier", "tested")) {
+    expect_state_pair(self, "StepModifier");
+  }
 
   [[nodiscard]] std::string name() const override { return name_; }
   void before_step(ThreeStepOptimizer& optimizer, const Batch& batch) override {

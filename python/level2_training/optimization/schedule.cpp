@@ -11,6 +11,7 @@
 #include "declared_keywords.hpp"
 #include "level2_training/optimization/python_schedule.hpp"
 #include "long_call.hpp"
+#include "python_state.hpp"
 
 namespace d5::python {
 namespace {
@@ -37,6 +38,7 @@ class PythonSchedule final : public Schedule {
       : self_(self),
         observes_(schedule_word<Observes>(self, "observes",
                                           std::array{"nothing", "training_loss", "test_loss"})) {
+    expect_state_pair(self, "Schedule");
     if (overrides(self, "Schedule", "at")) return;
     throw TypeError(fmt::format("the schedule {} has no method at(time, initial)", class_of(self)));
   }
@@ -53,12 +55,8 @@ class PythonSchedule final : public Schedule {
   void observe(double loss) override {
     call_python([&] { self_.object.attr("observe")(loss); });
   }
-  [[nodiscard]] ValueMap state() const override {
-    return call_python([&] { return to_values(Values(self_.object.attr("state")())); });
-  }
-  void restore(const ValueMap& state) override {
-    call_python([&] { self_.object.attr("restore")(copy_values(state)); });
-  }
+  [[nodiscard]] ValueMap state() const override { return python_state_of(self_); }
+  void restore(const ValueMap& state) override { restore_python_state(self_, state); }
 
  private:
   PythonReference self_;

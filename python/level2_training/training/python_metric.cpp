@@ -8,9 +8,11 @@
 #include "answered.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/level2_training/optimization/parameter_slots.hpp"
+#include "in_place.hpp"
 #include "level2_training/training/python_training_event.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
+#include "python_state.hpp"
 
 namespace d5::python {
 namespace {
@@ -73,6 +75,7 @@ class PythonMetric final : public PythonTrainingHooks<TrainingMetric> {
                 {Direction::lower_is_better, Direction::higher_is_better, Direction::neither});
     over_ranks_ = word_of(self, "over_ranks",
                           {OverRanks::maximum, OverRanks::sum, OverRanks::mean, OverRanks::apart});
+    expect_state_pair(self, "Metric");
     take_samples();  // runs before may have left some
   }
 
@@ -103,8 +106,10 @@ class PythonMetric final : public PythonTrainingHooks<TrainingMetric> {
   [[nodiscard]] ValueMap state() const override {
     ValueMap all = TrainingMetric::state();
     call_python([&] {
-      const auto own = to_values(Values(self().attr("state")()));
-      for (const auto& [name, value] : own) all["own/" + name] = value;
+      const auto class_name = py::str(py::type::of(self()).attr("__name__")).cast<std::string>();
+      for (const auto& [name, value] : to_state(self().attr("state")(), class_name + ".state()")) {
+        all["own/" + name] = value;
+      }
     });
     return all;
   }
@@ -127,7 +132,7 @@ class PythonMetric final : public PythonTrainingHooks<TrainingMetric> {
   template <class... Arguments>
   void call_and_take(const char* hook, Arguments... arguments) {
     call_python([&] {
-      self().attr(hook)(arguments...);
+      expect_unread(self().attr(hook)(arguments...), self(), hook);
       take_samples();
     });
   }

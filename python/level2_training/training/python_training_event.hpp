@@ -12,10 +12,12 @@
 #include "collected.hpp"
 #include "d5/level2_training/training/trainer.hpp"
 #include "d5/level2_training/training/training_event.hpp"
+#include "in_place.hpp"
 #include "lent_outputs.hpp"
 #include "level1_network/executor.hpp"
 #include "level2_training/data/lent_batch.hpp"
 #include "long_call.hpp"
+#include "use.hpp"
 
 namespace d5::python {
 
@@ -61,13 +63,13 @@ class PythonTrainingHooks : public Base, public HoldsPython {
     call("before_batch", &trainer, LentBatch(batch, lease_of_batch()));
   }
   void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
-    call_with_outputs("after_batch", trainer, batch, outputs);
+    call_with_outputs("after_batch", trainer, &trainer.train_sampler(), batch, outputs);
     end_batch();
   }
   void before_test(Trainer& trainer) override { call("before_test", &trainer); }
   void after_test(Trainer& trainer) override { call("after_test", &trainer); }
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
-    call_with_outputs("after_test_batch", trainer, batch, outputs);
+    call_with_outputs("after_test_batch", trainer, trainer.test_sampler(), batch, outputs);
     end_batch();
   }
   /// Counts of a Python hook are not joined over ranks.
@@ -104,18 +106,23 @@ class PythonTrainingHooks : public Base, public HoldsPython {
     if (!hooks_.contains(name)) return;
     call_python([&] {
       // Pointers are lent, values copied.
-      self().attr(name)(py::cast(arguments, py::return_value_policy::automatic_reference)...);
+      expect_unread(
+          self().attr(name)(py::cast(arguments, py::return_value_policy::automatic_reference)...),
+          self(), name);
       called();
     });
   }
-  void call_with_outputs(const char* name, Trainer& trainer, const Batch& batch,
-                         const ValueMap& outputs) {
+  /// `sampler` is read on after the hook.
+  void call_with_outputs(const char* name, Trainer& trainer, const Sampler* sampler,
+                         const Batch& batch, const ValueMap& outputs) {
     if (!hooks_.contains(name)) return;
     constexpr auto reference = py::return_value_policy::reference;
     call_python([&] {
+      const Use use(sampler, "the trainer's sampler");
       const SharedLease& lease = lease_of_batch();
-      self().attr(name)(py::cast(&trainer, reference), LentBatch(batch, lease),
-                        lent_outputs(outputs, lease));
+      expect_unread(self().attr(name)(py::cast(&trainer, reference), LentBatch(batch, lease),
+                                      lent_outputs(outputs, lease)),
+                    self(), name);
       called();
     });
   }

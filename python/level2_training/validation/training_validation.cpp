@@ -14,6 +14,7 @@
 #include "declared_keywords.hpp"
 #include "level2_training/optimization/optimizer_classes.hpp"
 #include "long_call.hpp"
+#include "use.hpp"
 
 namespace d5::python {
 namespace {
@@ -68,6 +69,7 @@ std::pair<Measurements, Plot> test_against(const Make& subject, const Make& refe
                                            double epsilons_a_step) {
   const auto ours = maker(subject, "d5.test_optimizer: subject"),
              theirs = maker(reference, "d5.test_optimizer: reference");
+  const Use use(&data, "the sampler", FromHooks::refused);
   OptimizerJudgement judgement;
   long_call([&](const Interrupt&) {
     judgement = test_optimizer(ours, theirs, data, steps, {.epsilons_a_step = epsilons_a_step});
