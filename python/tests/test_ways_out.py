@@ -126,3 +126,19 @@ def test_collectives_that_read_take_arrays():
     assert gathered.tolist() == [[rank, rank] for rank in range(ranks.size)]
     with pytest.raises(d5.TypeError):
         ranks.all_gather(3)  # type: ignore[arg-type]
+
+
+def test_collectives_change_arrays_in_place():
+    ranks = d5.world()
+    total = sum(range(ranks.size))
+    mine, into = np.full(2, ranks.rank, np.float32), np.full((ranks.size, 2), -1, np.float32)
+    assert ranks.all_gather(mine, into).numpy().ctypes.data == into.ctypes.data
+    assert into.tolist() == [[rank, rank] for rank in range(ranks.size)]
+    ranks.all_reduce(mine)
+    assert mine.tolist() == [total, total]
+    started = np.full(2, ranks.rank, np.float32)
+    ranks.start_all_reduce(started).wait()
+    assert started.tolist() == [total, total]
+    sent = np.full(2, ranks.rank + 5, np.float32)
+    ranks.broadcast(sent)
+    assert sent.tolist() == [5, 5]
