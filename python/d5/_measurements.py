@@ -122,7 +122,7 @@ class Measurements(list[Measurement]):
     def extend(self, rows: Iterable[Measurement]) -> None:
         super().extend(map(_expected_row, rows))
 
-    def __iadd__(self, rows: Iterable[Measurement]) -> Measurements:  # type: ignore[override,misc]
+    def __iadd__(self, rows: Iterable[Measurement]) -> Measurements:  # type: ignore[override]
         self.extend(rows)
         return self
 

@@ -118,7 +118,7 @@ def _refuse_attribute(self: Any, name: str) -> Any:
 def keep_attributes(made: type) -> None:
     """Refuses to set an attribute that the class does not have, on its own objects: one of a derived class has
     its own. Raises: AttributeError with the nearest name."""
-    usual = made.__setattr__
+    usual: Callable[[Any, str, Any], None] = made.__setattr__
 
     def set_attribute(self: Any, name: str, value: Any) -> None:
         known = getattr(made, name, None)
@@ -138,7 +138,7 @@ def expect_hooks(made: type, *_: Any, **__: Any) -> None:
     for base in made.__mro__[1:]:
         if base.__module__.startswith("d5."):
             hooks = [name for name, one in vars(base).items() if callable(one)]
-            known = {**dict.fromkeys([*hooks, *vars(base).get("_hooks", ())], base), **known}
+            known = {**dict.fromkeys([*hooks, *vars(base).get("_hooks", "").split()], base), **known}
     for name, method in vars(made).items():
         if name in known and not name.startswith("_") and inspect.isfunction(method):
             _expect_plain(made, name, method)

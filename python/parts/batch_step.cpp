@@ -95,7 +95,7 @@ std::shared_ptr<const BatchStep> batch_step_of(const py::object& made,
 void register_batch_step(py::module_& m) {
   py::classh<BatchStep, PythonBatchStep> step(m, "BatchStep", kBatchStepHelp);
   step.def(py::init<>());
-  step.attr("_hooks") = py::make_tuple("run", "fields");
+  step.attr("_hooks") = "run fields";
   let_derive(step);
   const auto make = [](const PythonEntry& entry, std::vector<Dataset::Field> fields,
                        const PythonOptions& own) {

@@ -114,11 +114,11 @@ std::unique_ptr<ContainerWriter> PythonContainer::create(
 void register_container(py::module_& m) {
   py::classh<ContainerWriter, PythonWriter> writer(m, "ContainerWriter", kWriterHelp);
   writer.def(py::init<>());
-  writer.attr("_hooks") = py::make_tuple("add", "finish", "bytes");
+  writer.attr("_hooks") = "add finish bytes";
   let_derive(writer);
   py::classh<Container, PythonContainer> container(m, "Container", kContainerHelp);
   container.def(py::init<>());
-  container.attr("_hooks") = py::make_tuple("open", "create");
+  container.attr("_hooks") = "open create";
   let_derive(container);
   add_part_kind<Container>(containers(), "Container");
 }

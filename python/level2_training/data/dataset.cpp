@@ -89,7 +89,7 @@ void bind_dataset(py::module_& m) {
           py::arg("index"), "A sample, field by field.")
       .def("__repr__", [](const Dataset& dataset) { return describe(dataset); });
 
-  dataset.attr("_hooks") = py::make_tuple("read");
+  dataset.attr("_hooks") = "read";
   let_derive(dataset);
   py::class_<DatasetPair>(m, "DatasetPair", "Training and test part of a data set.")
       .def_property_readonly(

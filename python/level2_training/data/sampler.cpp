@@ -235,7 +235,7 @@ void bind_sampler(py::module_& m) {
                            std::string(py::repr(self.attr("dataset"))));
       });
 
-  sampler.attr("_hooks") = py::make_tuple("samples");
+  sampler.attr("_hooks") = "samples";
   let_derive(sampler);
   m.def(
       "sampler",
