@@ -118,7 +118,7 @@ def _refuse_attribute(self: Any, name: str) -> Any:
 def keep_attributes(made: type) -> None:
     """Refuses to set an attribute that the class does not have, on its own objects: one of a derived class has
     its own. Raises: AttributeError with the nearest name."""
-    usual: Callable[[Any, str, Any], None] = made.__setattr__
+    usual: Any = made.__setattr__
 
     def set_attribute(self: Any, name: str, value: Any) -> None:
         known = getattr(made, name, None)
