@@ -35,7 +35,7 @@ void expect_replay(const PredictOptions& options) {
       given, printable(options.model)));
 }
 
-void print_imported(const PredictOptions& options, const ExecutionTrace& trace) {
+void print_imported(const PredictOptions& options, const ChakraTrace& trace) {
   if (!is_for_people(options.format)) {
     if (options.quiet) return;
     for (const std::string& note : trace.notes) say_wrapped("left out: " + printable_message(note));
@@ -51,7 +51,7 @@ void print_imported(const PredictOptions& options, const ExecutionTrace& trace) 
 
 }  // namespace
 
-void write_graph(const ExecutionTrace& trace, const std::string& path) {
+void write_graph(const ChakraTrace& trace, const std::string& path) {
   if (path.ends_with(".et")) {
     write_execution_trace(trace, path);
   } else {
@@ -62,7 +62,7 @@ void write_graph(const ExecutionTrace& trace, const std::string& path) {
 std::vector<PredictedCurve> predict_trace(const PredictOptions& options) {
   expect_replay(options);
   if (!options.graph.empty()) check_writable(options.graph);
-  const ExecutionTrace trace = read_execution_trace(options.model);
+  const ChakraTrace trace = read_execution_trace(options.model);
   const std::vector<int> ranks = cluster_ranks_of(options);
   PlannedTraining plan;
   plan.training.batch = std::max<std::int64_t>(1, options.batch);
@@ -87,7 +87,7 @@ std::vector<PredictedCurve> predict_trace(const PredictOptions& options) {
   }
   print_imported(options, trace);
   if (options.graph.empty() && options.trace.empty()) return curves;
-  ExecutionTrace predicted = trace;
+  ChakraTrace predicted = trace;
   predicted.graph = graph_on_cluster(trace, ranks.back(), plans.back().second);
   if (!options.graph.empty()) write_graph(predicted, options.graph);
   if (!options.trace.empty()) {

@@ -16,6 +16,6 @@ namespace d5::app {
 [[nodiscard]] std::vector<PredictedCurve> predict_trace(const PredictOptions& options);
 
 /// Writes an execution trace (.et), or as `write_operation_graph`.
-void write_graph(const ExecutionTrace& trace, const std::string& path);
+void write_graph(const ChakraTrace& trace, const std::string& path);
 
 }  // namespace d5::app

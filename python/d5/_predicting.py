@@ -53,7 +53,7 @@ def _wired(group: Any, wire: str) -> Any:
 @takes_former_keywords
 @knows_its_keywords
 def predict(
-    profile: _d5.TrainingProfile | _d5.ExecutionTrace | os.PathLike[str] | str,
+    profile: _d5.TrainingProfile | _d5.ChakraTrace | os.PathLike[str] | str,
     cluster: _d5.ClusterDescription | str | None = None,
     ranks: Sequence[int] = (),
     batch: int = 0,
@@ -117,14 +117,14 @@ def predict(
     if not measure:
         named = _d5.cluster_description(cluster) if isinstance(cluster, str) else cluster
         place = named if named is not None else modelled
-        known = isinstance(profile, (_d5.TrainingProfile, _d5.ExecutionTrace))
+        known = isinstance(profile, (_d5.TrainingProfile, _d5.ChakraTrace))
         if not known or place is None or (named is not None and modelled is not None):
             raise TypeError(
                 "d5.predict needs a d5.profile or a d5.read_execution_trace and a cluster or a wire, "
                 "or a model and measure=[1, 2]"
             )
         chain = strategies.split(",") if isinstance(strategies, str) else list(strategies)
-        if isinstance(profile, _d5.ExecutionTrace):
+        if isinstance(profile, _d5.ChakraTrace):
             if scaling != "weak" or model not in ("", "formula") or every_rank or map or trace is not None:
                 raise TypeError(
                     "d5.predict: an execution trace is replayed in closed forms; it takes no scaling, model, "
@@ -136,7 +136,7 @@ def predict(
             profile, place, list(ranks), batch or _d5._only_batch(profile), scheme=scheme, strategies=chain, scaling=scaling, wire=wire,
             model=model, what_helps=what_helps, budget=budget, every_rank=every_rank, trace=trace, map=map, force=force,
         )
-    if isinstance(profile, (_d5.TrainingProfile, _d5.ExecutionTrace)) or cluster is not None or ranks or strategies or model or what_helps or every_rank:
+    if isinstance(profile, (_d5.TrainingProfile, _d5.ChakraTrace)) or cluster is not None or ranks or strategies or model or what_helps or every_rank:
         raise TypeError(
             "d5.predict: measure= trains a model or recipe on this machine as it is; it takes no profile, "
             "cluster, ranks, strategies, model, what_helps or every_rank"

@@ -24,7 +24,7 @@ std::pair<PlannedTraining, std::string> plan_of(const ClusterDescription& cluste
   return {std::move(plan), std::move(applied)};
 }
 
-PredictedCurve predict_trace(const ExecutionTrace& trace, const ClusterDescription& cluster,
+PredictedCurve predict_trace(const ChakraTrace& trace, const ClusterDescription& cluster,
                              const std::vector<int>& ranks, std::int64_t batch,
                              const std::string& scheme,
                              const std::vector<std::string>& strategies) {
@@ -37,9 +37,9 @@ PredictedCurve predict_trace(const ExecutionTrace& trace, const ClusterDescripti
           .points = predict_execution_trace(trace, plan, ranks)};
 }
 
-ExecutionTrace on_cluster(const ExecutionTrace& trace, const ClusterDescription& cluster, int ranks,
-                          const std::string& scheme, const std::vector<std::string>& strategies) {
-  ExecutionTrace predicted = trace;
+ChakraTrace on_cluster(const ChakraTrace& trace, const ClusterDescription& cluster, int ranks,
+                       const std::string& scheme, const std::vector<std::string>& strategies) {
+  ChakraTrace predicted = trace;
   predicted.graph = graph_on_cluster(trace, ranks, plan_of(cluster, 1, scheme, strategies).first);
   return predicted;
 }
@@ -47,15 +47,15 @@ ExecutionTrace on_cluster(const ExecutionTrace& trace, const ClusterDescription&
 }  // namespace
 
 void bind_execution_trace(py::module_& m) {
-  py::class_<ExecutionTrace>(
-      m, "ExecutionTrace",
+  py::class_<ChakraTrace>(
+      m, "ChakraTrace",
       "What one rank did in a step, recorded by another program, as a graph of operations.")
-      .def(py::init([](const OperationGraph& graph) { return ExecutionTrace{.graph = graph}; }),
+      .def(py::init([](const OperationGraph& graph) { return ChakraTrace{.graph = graph}; }),
            py::arg("graph"), "A trace of a d5.OperationGraph, to be written for other programs.")
-      .def_readonly("graph", &ExecutionTrace::graph, "d5.OperationGraph with recorded times.")
+      .def_readonly("graph", &ChakraTrace::graph, "d5.OperationGraph with recorded times.")
       .def_property_readonly(
           "metadata",
-          [](const ExecutionTrace& trace) {
+          [](const ChakraTrace& trace) {
             py::typing::Dict<py::str, py::object> values;
             for (const TraceArgument& each : trace.metadata) {
               values[py::str(each.name)] = py::cast(each.value);
@@ -63,7 +63,7 @@ void bind_execution_trace(py::module_& m) {
             return values;
           },
           "Values of the whole trace, by name.")
-      .def_readonly("notes", &ExecutionTrace::notes,
+      .def_readonly("notes", &ChakraTrace::notes,
                     "What the graph leaves out, and why; empty: nothing.")
       .def("table", &execution_trace_table,
            "A row per kind and lane with number, bytes and recorded time; dependencies; a replay.")
@@ -72,20 +72,20 @@ void bind_execution_trace(py::module_& m) {
            "The trace with the times that d5.predict gives its operations.")
       .def(
           "write",
-          [](const ExecutionTrace& trace, const Path& path) { write_execution_trace(trace, path); },
+          [](const ChakraTrace& trace, const Path& path) { write_execution_trace(trace, path); },
           py::arg("path"), "Writes a Chakra execution trace, PREFIX.RANK.et. Raises IoError.")
       .def(py::pickle(
-          [](const ExecutionTrace& trace) {
+          [](const ChakraTrace& trace) {
             return py::make_tuple(trace.graph.name(), py::bytes(to_chakra(trace)), trace.notes);
           },
           [](const py::tuple& state) {
-            ExecutionTrace trace = execution_trace_from_chakra(
-                state[1].cast<std::string>(), state[0].cast<std::string>() + ".et");
+            ChakraTrace trace = execution_trace_from_chakra(state[1].cast<std::string>(),
+                                                            state[0].cast<std::string>() + ".et");
             trace.notes = state[2].cast<std::vector<std::string>>();
             return trace;
           }))
-      .def("__repr__", [](const ExecutionTrace& trace) {
-        return fmt::format("<d5.ExecutionTrace {}: {} operations>", printable(trace.graph.name()),
+      .def("__repr__", [](const ChakraTrace& trace) {
+        return fmt::format("<d5.ChakraTrace {}: {} operations>", printable(trace.graph.name()),
                            trace.graph.size());
       });
   m.def(

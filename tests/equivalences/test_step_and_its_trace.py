@@ -45,6 +45,6 @@ def test_a_trace_that_is_written_again(d5, profile):
     assert (d5.folder / "python.0.et").read_bytes() == once
     trace.on_cluster(module.cluster_description("ethernet-10g"), 4).write(d5.folder / "placed.0.et")
     assert (d5.folder / "placed.0.et").read_bytes() == once
-    graph = module.ExecutionTrace(trace.graph)
+    graph = module.ChakraTrace(trace.graph)
     graph.write(d5.folder / "graph.0.et")
     assert (d5.folder / "graph.0.et").read_bytes() == once

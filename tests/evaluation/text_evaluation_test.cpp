@@ -138,6 +138,16 @@ TEST_CASE("the analysis of tokens has a row a cell, with the records' own number
   CHECK(analyse("tokens", without).table.size() == 0);
 }
 
+TEST_CASE("a generator in a model's place is refused with the way to measure it") {
+  EvaluationManifest manifest;
+  manifest.models = {"smollm2"};
+  CHECK_THROWS_AS(fix_evaluation(manifest), Unsupported);
+  CHECK_THROWS_WITH(fix_evaluation(manifest), Catch::Contains("d5 serve --generator smollm2") &&
+                                                  Catch::Contains("openai:URL/smollm2"));
+  manifest.models = {"smollm3"};
+  CHECK_THROWS_AS(fix_evaluation(manifest), NotFound);
+}
+
 TEST_CASE("a framework and a model that do not fit by text are refused, with the way out") {
   const testing::OwnCacheFolder cache;
   const testing::TemporaryFolder folder;

@@ -19,19 +19,19 @@ def step() -> d5.OperationGraph:
 
 
 def test_a_graph_is_an_execution_trace(tmp_path: pathlib.Path) -> None:
-    d5.ExecutionTrace(step()).write(tmp_path / "step.0.et")
+    d5.ChakraTrace(step()).write(tmp_path / "step.0.et")
     trace = d5.read_execution_trace(tmp_path / "step.0.et")
     assert len(trace.graph) == 2 and trace.notes == [] and trace.metadata == {}
     assert trace.graph.operations == step().operations
     assert trace.graph.schedule().seconds == pytest.approx(3e-3)
-    assert repr(trace) == "<d5.ExecutionTrace step.0: 2 operations>"
+    assert repr(trace) == "<d5.ChakraTrace step.0: 2 operations>"
     sent = pickle.loads(pickle.dumps(trace))
     assert sent.graph.operations == trace.graph.operations
     assert "replay" in str(trace.table())
 
 
 def test_a_trace_is_predicted(tmp_path: pathlib.Path) -> None:
-    trace = d5.ExecutionTrace(step())
+    trace = d5.ChakraTrace(step())
     curve = d5.predict(trace, "ethernet-10g", [1, 4], 8, strategies="compute:factor=2")
     assert curve.cluster == "ethernet-10g" and curve.strategy == "compute:factor=2"
     assert [point.step for point in curve.points] == pytest.approx([1.5e-3, 1.5e-3])
@@ -42,7 +42,7 @@ def test_a_trace_is_predicted(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_trace_is_refused_with_a_way_out(tmp_path: pathlib.Path) -> None:
-    trace = d5.ExecutionTrace(step())
+    trace = d5.ChakraTrace(step())
     for given in ({"scaling": "strong"}, {"model": "ports"}, {"every_rank": True}, {"trace": "t.json"}, {"map": "m.json"}):
         with pytest.raises(d5.TypeError, match="is replayed"):
             d5.predict(trace, "ethernet-10g", [2], **typing.cast(typing.Any, given))

@@ -19,8 +19,8 @@ std::string who_of(const Network& network) {
 constexpr std::int64_t kOpen = -1;
 
 /// The declared sizes of an input, or kOpen.
-std::vector<std::int64_t> sizes_of(const Network& network, const std::string& name,
-                                   std::size_t rank) {
+std::vector<std::int64_t> form_sizes(const Network& network, const std::string& name,
+                                     std::size_t rank) {
   const auto& inputs = network.graph().inputs;
   const auto input = std::ranges::find(inputs, name, &onnx::ValueInfo::name);
   if (input == inputs.end()) {
@@ -100,8 +100,8 @@ std::int64_t rows_of(const Network& network, std::int64_t slots) {
 
 DecoderForm decoder_form(const Network& network) {
   DecoderForm form;
-  form.slots = sizes_of(network, "starts", 1)[0];
-  const auto tokens = sizes_of(network, "tokens", 2), places = sizes_of(network, "places", 3);
+  form.slots = form_sizes(network, "starts", 1)[0];
+  const auto tokens = form_sizes(network, "tokens", 2), places = form_sizes(network, "places", 3);
   if (form.slots < 1 || tokens[0] != form.slots || places[0] != form.slots) {
     throw ShapeError(fmt::format(
         "{}: the first dimensions of tokens, starts and places are {}, {} and {}, expected one "

@@ -54,13 +54,13 @@ std::string text_of(const Files& files, const std::string& name) {
   return read_file(file_of(files, name), kMostText);
 }
 
-std::string who_of(const Files& files, const std::string& name) {
+std::string shown_file(const Files& files, const std::string& name) {
   return fmt::format("'{}'", printable(file_of(files, name)));
 }
 
 /// Shards by the tensors that an index says they hold.
 std::map<std::string, std::string> shards_of(const Files& files) {
-  const detail::JsonReader index(text_of(files, kIndex), who_of(files, kIndex));
+  const detail::JsonReader index(text_of(files, kIndex), shown_file(files, kIndex));
   auto shards = index.texts_by_name("weight_map");
   if (shards.empty()) index.fail("weight_map", "is missing or empty", "the file of each tensor");
   return shards;
@@ -79,7 +79,8 @@ SafetensorsWeights weights_of(const Files& files) {
   for (const auto& [tensor, shard] : shards) {
     if (weights.has_tensor(tensor)) continue;
     throw FormatError(fmt::format("{}: tensor '{}' is missing, expected it in {}",
-                                  who_of(files, kIndex), printable(tensor), who_of(files, shard)));
+                                  shown_file(files, kIndex), printable(tensor),
+                                  shown_file(files, shard)));
   }
   return weights;
 }
@@ -87,7 +88,7 @@ SafetensorsWeights weights_of(const Files& files) {
 Network network_in(const Files& files, const detail::DecoderSizes& sizes,
                    const LanguageModelOptions& options) {
   const SafetensorsWeights file = weights_of(files);
-  const std::string who = who_of(files, kConfig);
+  const std::string who = shown_file(files, kConfig);
   const std::vector<DecoderWeight> weights = detail::decoder_weights(sizes, kPublishedNames);
   std::vector<std::string_view> tensors = file.tensor_names();
   std::erase_if(tensors, [](std::string_view name) { return name.ends_with(kRotations); });
@@ -116,7 +117,7 @@ Files files_in(const std::string& folder) {
 LanguageModel open_safetensors(const std::map<std::string, std::string>& files,
                                const LanguageModelOptions& options) {
   auto [sizes, end_tokens] =
-      detail::read_llama_config(text_of(files, kConfig), who_of(files, kConfig));
+      detail::read_llama_config(text_of(files, kConfig), shown_file(files, kConfig));
   const auto tokenizer = tokenizers().at("bpe").make({{"file", file_of(files, kTokenizer)}});
   LanguageModel model{.network = network_in(files, sizes, options),
                       .tokenizer = tokenizer,

@@ -6,8 +6,10 @@
 
 #include "core/parsing/json_depth.hpp"
 #include "d5/core/entries/entry_words.hpp"
+#include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/manifest/canonical_json.hpp"
+#include "d5/evaluation/manifest/generator_manifest.hpp"
 #include "d5/evaluation/run/evaluate.hpp"
 #include "evaluation/manifest/kept_manifests.hpp"
 #include "evaluation/manifest/manifest_paths.hpp"
@@ -114,6 +116,28 @@ void expect_entries(const char* name, const std::vector<T>& values) {
       fmt::format("the evaluation: {} is empty; give one or more, or leave it out", name));
 }
 
+bool is_generator(const std::string& word) {
+  try {
+    (void)find_manifest<GeneratorManifest>(word);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Throws: as `find_manifest`; Unsupported for a generator, with the way to measure it.
+FoundManifest<ModelManifest> find_model(const std::string& word) {
+  try {
+    return find_manifest<ModelManifest>(word);
+  } catch (const NotFound&) {
+    if (!is_generator(word)) throw;
+  }
+  throw Unsupported(fmt::format(
+      "'{0}' is a generator, which is measured over a socket: 'd5 serve --generator {0}', and then "
+      "a model's manifest with 'format: none' in {1}",
+      printable(word), option_word("framework", "openai:URL/" + word)));
+}
+
 }  // namespace
 
 FixedEvaluation fix_evaluation(const EvaluationManifest& told) {
@@ -125,7 +149,7 @@ FixedEvaluation fix_evaluation(const EvaluationManifest& told) {
   fixed.manifest = detail::located(told);
   const EvaluationManifest& manifest = fixed.manifest;
   for (const std::string& word : manifest.models) {
-    fixed.models.push_back(find_manifest<ModelManifest>(word));
+    fixed.models.push_back(find_model(word));
     fixed.datasets.push_back(dataset_of(manifest, fixed.models.back().manifest));
   }
   for (const std::string& word : manifest.frameworks) {

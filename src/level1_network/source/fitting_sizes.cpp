@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "level1_network/source/open_dims.hpp"
@@ -78,10 +81,54 @@ std::optional<OpenSizes> with_rank(const Network& network, const OpenSizes& size
   return {};
 }
 
-}  // namespace
+/// Sizes of outputs' dimensions that have the name of an input's.
+std::map<std::string, std::set<std::int64_t>> sizes_in_outputs(const Network& network,
+                                                               const OpenSizes& sizes) {
+  ValueDescs known;
+  for (const auto& [name, desc] : sized_descs(network, sizes)) {
+    if (desc.is_tensor()) known[name] = desc;
+  }
+  const ValueDescs descs = infer_graph(network.graph(), known).descs;
+  std::map<std::string, std::set<std::int64_t>> found;
+  for (const auto& [name, type] : network.graph().outputs) {
+    const auto desc = descs.find(name);
+    if (desc == descs.end() || !desc->second.is_tensor()) continue;
+    const Shape& shape = desc->second.tensor.shape;
+    if (shape.rank() != type.dims.size()) continue;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+      const auto* dim = std::get_if<std::string>(&type.dims[axis]);
+      if (dim && shape[axis] > 0) found[*dim].insert(shape[axis]);
+    }
+  }
+  return found;
+}
 
-OpenSizes fitting_sizes(const Network& network, const OpenSizes& given) {
-  const OpenSizes sizes = with_sums(network, sizes_by_names(network, given));
+/// Sizes with those that outputs tell: a mask is as long as the keys that a past and new tokens
+/// make up, where the file gives both one name. `sizes` if that contradicts itself.
+OpenSizes told_by_outputs(const Network& network, const OpenSizes& asked, const OpenSizes& sizes) {
+  const auto found = sizes_in_outputs(network, sizes);
+  OpenSizes told = sizes;
+  for (const OpenDim& dim : open_dims(network)) {
+    const auto place = found.find(dim.name);
+    if (dim.is_first || asked.by_name.contains(dim.name) || place == found.end()) continue;
+    const std::int64_t size = *place->second.begin();
+    const auto own = sizes.by_name.find(dim.name);
+    if (place->second.size() > 1 ||
+        size == (own == sizes.by_name.end() ? sizes.batch : own->second))
+      continue;
+    told.by_name[dim.name] = size;
+  }
+  if (told.by_name == sizes.by_name) return sizes;
+  const auto again = sizes_in_outputs(network, told);
+  const bool agrees = std::ranges::all_of(told.by_name, [&](const auto& one) {
+    const auto place = again.find(one.first);
+    return sizes.by_name.contains(one.first) ||
+           (place != again.end() && place->second == std::set{one.second});
+  });
+  return agrees && SizeTrial(network, told).refusal().empty() ? told : sizes;
+}
+
+OpenSizes sizes_that_fit(const Network& network, const OpenSizes& sizes) {
   const auto unknown = without_rank(inputs_of_any_rank(network), sizes);
   if (!unknown.empty()) return with_rank(network, sizes, unknown).value_or(sizes);
   const std::vector<OpenDim> dims = open_dims(network);
@@ -101,6 +148,13 @@ OpenSizes fitting_sizes(const Network& network, const OpenSizes& given) {
     if (auto found = SizeSearch(trial, network, sizes, names).smallest()) return *found;
   }
   refuse_unfit_sizes(network, trial, sizes, dims);
+}
+
+}  // namespace
+
+OpenSizes fitting_sizes(const Network& network, const OpenSizes& given) {
+  const OpenSizes asked = with_sums(network, sizes_by_names(network, given));
+  return told_by_outputs(network, asked, sizes_that_fit(network, asked));
 }
 
 }  // namespace d5

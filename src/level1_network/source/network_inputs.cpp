@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <typeinfo>
 
 #include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
@@ -217,6 +218,9 @@ void with_advice(const NetworkInputs& inputs, const std::function<void()>& run) 
     throw ShapeError(told(error));
   } catch (const ValueError& error) {
     throw ValueError(told(error));
+  } catch (const Error& error) {
+    if (typeid(error) != typeid(Error)) throw;
+    throw Error(told(error));  // a library's refusal while it ran
   }
 }
 

@@ -74,7 +74,7 @@ class TraceReader {
     trace_.graph = OperationGraph(std::filesystem::path(file_).stem().string());
   }
 
-  ExecutionTrace run() {
+  ChakraTrace run() {
     GlobalMetadata metadata;
     parse(metadata);
     if (!is_text(metadata.version())) fail("its version is not UTF-8", "UTF-8");
@@ -372,7 +372,7 @@ class TraceReader {
   std::string file_;
   int rank_;
   std::size_t at_ = 0, begin_ = 0, message_ = 0;
-  ExecutionTrace trace_;
+  ChakraTrace trace_;
   std::unordered_map<std::uint64_t, Id> ids_;
   std::vector<std::vector<std::uint64_t>> data_, control_;  ///< by operation
   std::size_t missing_ = 0, repeated_ = 0, calls_ = 0, collectives_ = 0;
@@ -382,11 +382,11 @@ class TraceReader {
 }  // namespace
 }  // namespace chakra
 
-ExecutionTrace execution_trace_from_chakra(std::string_view bytes, const std::string& file) {
+ChakraTrace execution_trace_from_chakra(std::string_view bytes, const std::string& file) {
   return chakra::TraceReader(bytes, file).run();
 }
 
-ExecutionTrace read_execution_trace(const std::string& path) {
+ChakraTrace read_execution_trace(const std::string& path) {
   return execution_trace_from_chakra(read_file(path, chakra::kMostTraceBytes), path);
 }
 

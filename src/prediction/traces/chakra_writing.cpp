@@ -46,7 +46,7 @@ std::int64_t collective_of(const std::string& kind) {
 
 class TraceWriter {
  public:
-  explicit TraceWriter(const ExecutionTrace& trace)
+  explicit TraceWriter(const ChakraTrace& trace)
       : trace_(trace), graph_(trace.graph), numbers_(trace.graph.id_end()) {
     number_nodes();
     for (const Id id : graph_.ids()) {
@@ -191,7 +191,7 @@ class TraceWriter {
     }
   }
 
-  const ExecutionTrace& trace_;
+  const ChakraTrace& trace_;
   const OperationGraph& graph_;
   std::set<std::uint64_t> used_;
   std::vector<std::uint64_t> numbers_;  ///< ids of nodes, by id of the operation
@@ -201,9 +201,9 @@ class TraceWriter {
 }  // namespace
 }  // namespace chakra
 
-std::string to_chakra(const ExecutionTrace& trace) { return chakra::TraceWriter(trace).run(); }
+std::string to_chakra(const ChakraTrace& trace) { return chakra::TraceWriter(trace).run(); }
 
-void write_execution_trace(const ExecutionTrace& trace, const std::string& path) {
+void write_execution_trace(const ChakraTrace& trace, const std::string& path) {
   write_file(path, to_chakra(trace));
 }
 

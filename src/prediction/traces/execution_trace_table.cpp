@@ -21,7 +21,7 @@ struct Amount {
 
 }  // namespace
 
-TextTable execution_trace_table(const ExecutionTrace& trace) {
+TextTable execution_trace_table(const ChakraTrace& trace) {
   using enum TextTable::Align;
   const OperationGraph& graph = trace.graph;
   std::map<std::pair<std::size_t, std::string>, Amount> amounts;  // by lane, then by kind

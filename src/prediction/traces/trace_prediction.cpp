@@ -27,7 +27,7 @@ std::string algorithm_of(const std::string& kind) {
   return is_message ? "" : "binomial";
 }
 
-void expect_own_messages(const ExecutionTrace& trace, const SimulatedTrainingOptions& training) {
+void expect_own_messages(const ChakraTrace& trace, const SimulatedTrainingOptions& training) {
   const Settings& settings = training.scheme.settings;
   const SimulatedTrainingOptions usual;
   const bool is_usual = training.scheme.name == usual.scheme.name &&
@@ -61,7 +61,7 @@ std::optional<CostRule> rule_of(const Operation& operation, int ranks,
   return rule;
 }
 
-double step_on(const ExecutionTrace& trace, int ranks, const PlannedTraining& plan,
+double step_on(const ChakraTrace& trace, int ranks, const PlannedTraining& plan,
                double messages = 1) {
   OperationGraph graph = graph_on_cluster(trace, ranks, plan);
   if (messages != 1) {
@@ -74,7 +74,7 @@ double step_on(const ExecutionTrace& trace, int ranks, const PlannedTraining& pl
 }
 
 /// Bytes through the busiest rank's port: the closed cost of a byte a second.
-double bytes_passed(const OperationGraph& graph) {
+double bytes_through_busiest(const OperationGraph& graph) {
   ClusterDescription bytes_alone;
   bytes_alone.bandwidth.value = 1;
   double sum = 0;
@@ -87,7 +87,8 @@ double bytes_passed(const OperationGraph& graph) {
   return std::min(sum, 0x1p62);  // fits an integer
 }
 
-void find_bound(PredictedPoint& point, const ExecutionTrace& trace, const PlannedTraining& plan) {
+void find_trace_bound(PredictedPoint& point, const ChakraTrace& trace,
+                      const PlannedTraining& plan) {
   point.bound_by = "computing";
   double best = point.step;
   const auto change = [&](const char* what, const EntryChoice& strategy) {
@@ -133,8 +134,7 @@ std::string mistrust_of(const OperationGraph& graph, const ClusterDescription& c
 
 }  // namespace
 
-OperationGraph graph_on_cluster(const ExecutionTrace& trace, int ranks,
-                                const PlannedTraining& plan) {
+OperationGraph graph_on_cluster(const ChakraTrace& trace, int ranks, const PlannedTraining& plan) {
   expect_own_messages(trace, plan.training);
   expect_places(plan.cluster, ranks);
   const std::string all_reduce = plan.training.scheme.settings.text(kAllReduce, "ring");
@@ -151,7 +151,7 @@ OperationGraph graph_on_cluster(const ExecutionTrace& trace, int ranks,
   return graph;
 }
 
-std::vector<PredictedPoint> predict_execution_trace(const ExecutionTrace& trace,
+std::vector<PredictedPoint> predict_execution_trace(const ChakraTrace& trace,
                                                     const PlannedTraining& plan,
                                                     std::span<const int> ranks) {
   if (ranks.empty() || trace.graph.total_seconds() == 0) {
@@ -182,9 +182,9 @@ std::vector<PredictedPoint> predict_execution_trace(const ExecutionTrace& trace,
     point.alpha = std::numeric_limits<double>::quiet_NaN();
     point.computed = alone;
     point.exposed = std::max(0.0, point.step - alone);
-    point.bytes = std::llround(bytes_passed(graph));
+    point.bytes = std::llround(bytes_through_busiest(graph));
     point.mistrusted = mistrust_of(graph, plan.cluster);
-    find_bound(point, trace, plan);
+    find_trace_bound(point, trace, plan);
     points.push_back(std::move(point));
   }
   return points;

@@ -56,7 +56,7 @@ struct ListedModel {
   bool has_byte_vocabulary = false;
 };
 
-std::string text_at(const nlohmann::json& object, const char* name) {
+std::string listed_text(const nlohmann::json& object, const char* name) {
   const auto place = object.find(name);
   return place != object.end() && place->is_string() ? place->get<std::string>() : std::string();
 }
@@ -76,12 +76,12 @@ ListedModel find_listed(const std::string& base, const std::string& token,
   if (answer.status != 200 || !listed.is_object() || !listed.contains("data")) return {};
   std::vector<std::string> known;
   for (const auto& one : listed["data"]) {
-    if (!one.is_object() || text_at(one, "id").empty()) continue;
-    known.push_back(text_at(one, "id"));
+    if (!one.is_object() || listed_text(one, "id").empty()) continue;
+    known.push_back(listed_text(one, "id"));
     if (known.back() != model) continue;
-    const std::string owner = text_at(one, "owned_by");
+    const std::string owner = listed_text(one, "owned_by");
     return {.tells_each_usage = owner == "d5" || owner == "vllm",
-            .has_byte_vocabulary = text_at(one, "vocabulary") == "bytes"};
+            .has_byte_vocabulary = listed_text(one, "vocabulary") == "bytes"};
   }
   if (known.empty()) return {};
   throw_unknown_name("model of " + base, model, known);

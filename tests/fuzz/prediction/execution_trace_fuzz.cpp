@@ -56,7 +56,7 @@ std::string with_other_nodes(RandomStream& random) {
   return testing::trace_bytes(nodes);
 }
 
-std::string words(const ExecutionTrace& trace) { return to_json(trace.graph); }
+std::string words(const ChakraTrace& trace) { return to_json(trace.graph); }
 
 }  // namespace
 
@@ -72,8 +72,8 @@ std::string make_case(RandomStream& random) {
 }
 
 std::string run_case(const std::string& bytes) {
-  const ExecutionTrace trace = execution_trace_from_chakra(bytes, "case.3.et");
-  const ExecutionTrace again = execution_trace_from_chakra(to_chakra(trace), "case.3.et");
+  const ChakraTrace trace = execution_trace_from_chakra(bytes, "case.3.et");
+  const ChakraTrace again = execution_trace_from_chakra(to_chakra(trace), "case.3.et");
   if (words(again) != words(trace) || again.metadata != trace.metadata) {
     return "reads back otherwise";
   }

@@ -21,7 +21,7 @@ std::vector<float> numbers_of(const Tensor& tensor) {
 }
 
 /// Runs updates in place and copied through the same steps, which agree to the bit.
-std::vector<PlannedUpdate> run_both(const Network& network) {
+std::vector<PlannedUpdate> run_grouped(const Network& network) {
   const auto in_place = make_executor(network.copy());
   const auto copied = make_executor(network.copy(), {}, UpdatePlace::copied);
   for (const ValueMap& inputs :
@@ -43,7 +43,7 @@ std::vector<PlannedUpdate> run_both(const Network& network) {
 }  // namespace
 
 TEST_CASE("caches of GroupQueryAttention are updated in place, step by step as with copies") {
-  const auto updates = run_both(grouped_cache(2));
+  const auto updates = run_grouped(grouped_cache(2));
   REQUIRE(updates.size() == 2);
   for (const PlannedUpdate& update : updates) {
     INFO(update.constant << ": " << update.reason);
@@ -106,7 +106,7 @@ TEST_CASE("a step of GroupQueryAttention in place writes to no row but the new o
 
 TEST_CASE("whatever else reads a cache of GroupQueryAttention keeps its update a copy") {
   const auto reason_of = [](const Network& network, const std::string& constant) {
-    for (const PlannedUpdate& update : run_both(network)) {
+    for (const PlannedUpdate& update : run_grouped(network)) {
       if (update.constant == constant) return update.reason;
     }
     return std::string("no update");

@@ -127,6 +127,35 @@ TEST_CASE("a length that is named as a sum has it, and a mask of attention atten
   }
 }
 
+TEST_CASE("a size that only an output tells is as the output's of the same name") {
+  Network network("cache");
+  const onnx::Dim four = std::int64_t{4};
+  network.add_input("past", DType::float32, {"N", "past_length", four});
+  network.add_input("fresh", DType::float32, {"N", "fresh_length", four});
+  network.add_input("mask", DType::int64, {"N", "total_length"});
+  network.add_node("Concat", {"past", "fresh"}, {"present"}, {{"axis", std::int64_t{1}}});
+  network.add_node("Identity", {"mask"}, {"seen"});
+  network.add_output("present");
+  network.add_output("seen");
+  const auto mask = [](const Network& of, const OpenSizes& sizes) {
+    return to_string(random_inputs(of, sizes).at("mask").tensor().shape());
+  };
+  CHECK(mask(network, {.by_name = {{"past_length", 32}}}) == "1x1");
+  onnx::Model model = network.model();
+  model.graph.outputs.at(0).type = {.kind = ValueKind::tensor,
+                                    .dtype = DType::float32,
+                                    .has_shape = true,
+                                    .dims = {"N", "total_length", four}};
+  const Network told(model);
+  CHECK(mask(told, {.by_name = {{"past_length", 32}}}) == "1x33");
+  CHECK(mask(told, {}) == "1x2");
+  CHECK(mask(told, {.batch = 3, .by_name = {{"past_length", 32}, {"fresh_length", 2}}}) == "3x34");
+  CHECK(mask(told, {.by_name = {{"past_length", 32}, {"total_length", 5}}}) == "1x5");  // as asked
+  // An output that would be longer again tells nothing.
+  model.graph.outputs.at(0).type.dims = {"N", "past_length", four};
+  CHECK(to_string(random_inputs(Network(model)).at("past").tensor().shape()) == "1x1x4");
+}
+
 TEST_CASE("sizes that do not go through are refused with those that would") {
   const Network network = down_and_up({"N", std::int64_t{1}, "height", "width"});
   CHECK_THROWS_AS(made_shape(network, {.by_name = {{"height", 5}}}), ShapeError);

@@ -23,7 +23,7 @@ using Catch::Contains;
 using testing::NodeBytes;
 using testing::trace_bytes;
 
-ExecutionTrace read(const std::vector<NodeBytes>& nodes) {
+ChakraTrace read(const std::vector<NodeBytes>& nodes) {
   return execution_trace_from_chakra(trace_bytes(nodes), "toy.3.et");
 }
 
@@ -36,12 +36,12 @@ std::string attribute_of(const Operation& operation, const std::string& name) {
   return "";
 }
 
-bool are_equal(const ExecutionTrace& one, const ExecutionTrace& other) {
+bool are_equal(const ChakraTrace& one, const ChakraTrace& other) {
   return to_json(one.graph) == to_json(other.graph) && one.metadata == other.metadata;
 }
 
 TEST_CASE("a trace is a graph of its nodes, with recorded times") {
-  const ExecutionTrace trace = read(testing::small_nodes());
+  const ChakraTrace trace = read(testing::small_nodes());
   const OperationGraph& graph = trace.graph;
   REQUIRE(graph.size() == 4);
   CHECK(graph.name() == "toy.3");
@@ -73,7 +73,7 @@ TEST_CASE("a trace is written byte by byte as it was read") {
 }
 
 TEST_CASE("the cluster prices communication, and computing is scaled") {
-  const ExecutionTrace trace = read(testing::small_nodes());
+  const ChakraTrace trace = read(testing::small_nodes());
   PlannedTraining plan{.cluster = simple_cluster(8)};
   plan.training.batch = 4;
   const auto points = predict_execution_trace(trace, plan, std::vector{1, 2, 4});
@@ -99,7 +99,7 @@ TEST_CASE("the cluster prices communication, and computing is scaled") {
 }
 
 TEST_CASE("a trace keeps its own messages, whatever a strategy says") {
-  const ExecutionTrace trace = read(testing::small_nodes());
+  const ChakraTrace trace = read(testing::small_nodes());
   for (const char* name : {"buckets", "fusion", "priority", "parameter_server", "engine"}) {
     PlannedTraining plan{.cluster = simple_cluster(8)};
     EntryChoice choice{name};
@@ -127,7 +127,7 @@ TEST_CASE("a message without comm_size takes its recorded time, and is mistruste
 }
 
 TEST_CASE("a barrier communicates without bytes, a host's call does not communicate") {
-  const ExecutionTrace trace =
+  const ChakraTrace trace =
       read({{.id = 1, .type = 7, .micros = 9, .rest = testing::whole("comm_type", 9)},
             {.id = 2, .type = 7, .micros = 9, .rest = testing::whole("comm_type", 0)}});
   CHECK(trace.graph.operation(0).kind == "barrier");
@@ -145,16 +145,16 @@ TEST_CASE("control dependencies order a replay where they can, and are never los
   CHECK(ordered.graph.predecessors(1) == std::vector<OperationGraph::Id>{0});
   CHECK(ordered.notes.empty());
   for (const auto& control : std::vector<std::vector<std::uint64_t>>{{77}, {6}, {5, 77}}) {
-    const ExecutionTrace kept = two(control, {});
+    const ChakraTrace kept = two(control, {});
     CHECK(kept.graph.predecessors(1).empty());
     REQUIRE(kept.notes.size() == 1);
     CHECK_THAT(kept.notes[0], Contains("order nothing"));
   }
-  const ExecutionTrace circle = read({{.id = 5, .control = {6}}, {.id = 6, .control = {5}}});
+  const ChakraTrace circle = read({{.id = 5, .control = {6}}, {.id = 6, .control = {5}}});
   CHECK(circle.graph.predecessors(0).empty());
   REQUIRE(circle.notes.size() == 1);
   CHECK_THAT(circle.notes[0], Contains("close a cycle"));
-  for (const ExecutionTrace& each :
+  for (const ChakraTrace& each :
        {ordered, two({5}, {5}), two({77}, {5}), two({6, 5}, {5}), two({77, 5}, {5}), circle}) {
     const std::string bytes = to_chakra(each);
     CHECK(are_equal(execution_trace_from_chakra(bytes, "toy.3.et"), each));
@@ -165,7 +165,7 @@ TEST_CASE("control dependencies order a replay where they can, and are never los
 }
 
 TEST_CASE("data of nodes that the trace lacks is kept by name, and noted") {
-  const ExecutionTrace trace =
+  const ChakraTrace trace =
       read({{.id = 1, .micros = 3, .rest = {}}, {.id = 2, .data = {9, 1, 1}}});
   CHECK(attribute_of(trace.graph.operation(1), "chakra.missing_data_deps") == "9");
   CHECK(trace.graph.predecessors(1).size() == 1);
@@ -191,7 +191,7 @@ TEST_CASE("attributes of every type are kept") {
                      attribute("none", bytes(10, "")) + attribute("chakra.id", bytes(29, "mine")) +
                      attribute("documented", bytes(2, "why") + number(9, 1)) +
                      attribute("d5_seconds", bytes(29, "a text"));
-  const ExecutionTrace trace = read({{.id = ~std::uint64_t{0}, .micros = 1, .rest = rest}});
+  const ChakraTrace trace = read({{.id = ~std::uint64_t{0}, .micros = 1, .rest = rest}});
   const Operation& operation = trace.graph.operation(0);
   CHECK(attribute_of(operation, "chakra.id") == "18446744073709551615");
   CHECK(attribute_of(operation, "negative") == "-5");
@@ -202,7 +202,7 @@ TEST_CASE("attributes of every type are kept") {
   CHECK(attribute_of(operation, "chakra.attr.chakra.id") == "string_val: \"mine\"");
   CHECK(attribute_of(operation, "chakra.attr.documented") == "doc_string: \"why\" int64_val: 1");
   CHECK(operation.attributes.size() == 2 + 17);
-  const ExecutionTrace again = execution_trace_from_chakra(to_chakra(trace), "toy.3.et");
+  const ChakraTrace again = execution_trace_from_chakra(to_chakra(trace), "toy.3.et");
   CHECK(are_equal(again, trace));
   CHECK(to_json(operation_graph_from_json(to_json(trace.graph), "g.json")) == to_json(trace.graph));
 }
@@ -252,7 +252,7 @@ TEST_CASE("a trace that is cut off or has a flipped bit is an error, or reads ba
   std::size_t read_back = 0;
   for (const std::string& bytes : damaged) {
     try {
-      const ExecutionTrace trace = execution_trace_from_chakra(bytes, "toy.3.et");
+      const ChakraTrace trace = execution_trace_from_chakra(bytes, "toy.3.et");
       CHECK(are_equal(execution_trace_from_chakra(to_chakra(trace), "toy.3.et"), trace));
       (void)execution_trace_table(trace);
       ++read_back;
@@ -279,7 +279,7 @@ TEST_CASE("a graph of d5's own is a trace, and reads back equal") {
             {back, forward});
   const testing::TemporaryFolder folder;
   write_execution_trace({.graph = graph}, folder / "step.0.et");
-  const ExecutionTrace again = read_execution_trace(folder / "step.0.et");
+  const ChakraTrace again = read_execution_trace(folder / "step.0.et");
   CHECK(to_json(again.graph) == to_json(graph));
   REQUIRE(again.notes.size() == 1);
   CHECK_THAT(again.notes[0], Contains("no operation waits for: 1;"));
@@ -289,9 +289,9 @@ TEST_CASE("a graph of d5's own is a trace, and reads back equal") {
   const PlannedTraining plan{.cluster = simple_cluster(8)};
   CHECK(graph_on_cluster(again, 4, plan).operation(2).seconds ==
         Approx(3 * kSimpleLatency + 0.75e6 / kSimpleBandwidth));
-  ExecutionTrace joined = read({{.id = 2, .data = {0, 1}, .rest = {}}});
+  ChakraTrace joined = read({{.id = 2, .data = {0, 1}, .rest = {}}});
   joined.graph.add({"new", "update", joined.graph.lane(3, "compute"), 1e-3}, {0});
-  const ExecutionTrace of_both = execution_trace_from_chakra(to_chakra(joined), "toy.3.et");
+  const ChakraTrace of_both = execution_trace_from_chakra(to_chakra(joined), "toy.3.et");
   CHECK(of_both.graph.operation(1).kind == "update");
   CHECK(of_both.graph.predecessors(1) == std::vector<OperationGraph::Id>{0});
   CHECK(attribute_of(of_both.graph.operation(0), "chakra.missing_data_deps") == "0 1");
@@ -310,7 +310,7 @@ TEST_CASE("a trace that PyTorch recorded is read, predicted and written as it wa
     WARN("skipped: needs D5_DATA_DIR with chakra");
     return;
   }
-  const ExecutionTrace trace = read_execution_trace(file);
+  const ChakraTrace trace = read_execution_trace(file);
   // Counts of a decoder in Python that knows the wire format alone.
   const OperationGraph& graph = trace.graph;
   REQUIRE(graph.size() == 3664);
@@ -355,7 +355,7 @@ TEST_CASE("a trace that PyTorch recorded is read, predicted and written as it wa
     CAPTURE(cluster.name);
     const PlannedTraining plan{.cluster = cluster};
     const auto points = predict_execution_trace(trace, plan, std::vector{1, 16});
-    ExecutionTrace predicted = trace;
+    ChakraTrace predicted = trace;
     predicted.graph = graph_on_cluster(trace, 16, plan);
     const double communicated = communication(predicted.graph);
     CHECK(communicated > before);  // each cluster is slower than the one before
