@@ -240,7 +240,7 @@ def operator_named(name, since=1):
     return d5.operator(name, since=since)
 
 
-def hooked(call, name="ordered", hook="after_batch"):
+def trained_with(call, name="ordered", hook="after_batch"):
     """A training whose hook calls a function of the samplers, and returns its result."""
     samplers = [d5.sampler(name, DATA, batch_size=2) for _ in range(2)]
     trainer = d5.Trainer(sgd(), *samplers)
@@ -428,13 +428,13 @@ MISTAKES = {
     "runs to resume without a file": (lambda: d5.train_variants("mnist-lenet-quick", vary="optimizer.name=sgd,adam", resume=True), "resume is given without out"),
     "a number for an event": (lambda: lenet().add_event(cast(Any, 3)), "the event is 3, expected an object of a class derived from d5.Event"),
     "a number for a trainer's event": (lambda: d5.Trainer(d5.optimizer("sgd", lenet()), ordered()).add_event(cast(Any, 3)), "the event is 3, expected an object of a class derived"),
-    "a hook that resets the sampler": (lambda: hooked(lambda train, test: train.reset(0)), "the sampler is at work in the call that runs this hook, which would lose its place"),
-    "a hook that moves the sampler": (lambda: hooked(lambda train, test: train.seek(0, 0)), "the sampler is at work in the call that runs this hook"),
-    "a hook that reads the sampler": (lambda: hooked(lambda train, test: train.next(), "shuffle"), "the sampler is at work in the call that runs this hook"),
-    "a hook that loops over the sampler": (lambda: hooked(lambda train, test: list(train)), "the sampler is at work in the call that runs this hook"),
-    "a hook that reads ahead": (lambda: hooked(lambda train, test: train.read_ahead(2)), "the sampler is at work in the call that runs this hook"),
-    "a hook before a batch that resets the sampler": (lambda: hooked(lambda train, test: train.reset(0), hook="before_batch"), "the sampler is at work in the call"),
-    "a hook of tests that resets their sampler": (lambda: hooked(lambda train, test: test.reset(0), hook="after_test_batch"), "the sampler is at work in the call"),
+    "a hook that resets the sampler": (lambda: trained_with(lambda train, test: train.reset(0)), "the sampler is at work in the call that runs this hook, which would lose its place"),
+    "a hook that moves the sampler": (lambda: trained_with(lambda train, test: train.seek(0, 0)), "the sampler is at work in the call that runs this hook"),
+    "a hook that reads the sampler": (lambda: trained_with(lambda train, test: train.next(), "shuffle"), "the sampler is at work in the call that runs this hook"),
+    "a hook that loops over the sampler": (lambda: trained_with(lambda train, test: list(train)), "the sampler is at work in the call that runs this hook"),
+    "a hook that reads ahead": (lambda: trained_with(lambda train, test: train.read_ahead(2)), "the sampler is at work in the call that runs this hook"),
+    "a hook before a batch that resets the sampler": (lambda: trained_with(lambda train, test: train.reset(0), hook="before_batch"), "the sampler is at work in the call"),
+    "a hook of tests that resets their sampler": (lambda: trained_with(lambda train, test: test.reset(0), hook="after_test_batch"), "the sampler is at work in the call"),
     "a slot twice": (lambda: ruled(slots=("a", "a")), "update rule Mine: slots and numbers name 'a' twice, which a checkpoint would store once"),
     "a number like a slot": (lambda: ruled(slots=("a",), numbers=("a",)), "slots and numbers name 'a' twice"),
     "a negative slot": (lambda: ruled(slots=("a",), slot_shape=lambda self, slot, shape: (-1,)), r"Mine.slot_shape\('a', [0-9x]+\) gave \(-1,\), expected sizes of 0 or more"),
@@ -462,8 +462,8 @@ MISTAKES = {
     "a hook that yields": (lambda: of_class(d5.Event, after_batch=yields), "class Mine: d5 would never run the body of after_batch; write it without yield"),
     "a hook that waits": (lambda: of_class(d5.Event, after_node=waits), "class Mine: d5 would never run the body of after_node; write it without async"),
     "an operator that yields": (lambda: of_class(d5.Operator, forward=yields), "class Mine: d5 would never run the body of forward"),
-    "a hook's flag": (lambda: hooked(lambda train, test: True), r"Mine.after_batch\(\) returned True, which is not used; wants_stop\(\) ends a training"),
-    "a hook's generator": (lambda: hooked(lambda train, test: yields()), r"Mine.after_batch\(\) returned a generator, which nothing runs; write it without yield"),
+    "a hook's flag": (lambda: trained_with(lambda train, test: True), r"Mine.after_batch\(\) returned True, which is not used; wants_stop\(\) ends a training"),
+    "a hook's generator": (lambda: trained_with(lambda train, test: yields()), r"Mine.after_batch\(\) returned a generator, which nothing runs; write it without yield"),
     "an executor's hook with a flag": (lambda: run_with(of_class(d5.Event, before_node=lambda self, step: False)()), r"Mine.before_node\(\) returned False, which is not used"),
     "a number among rows": (lambda: d5.Measurements().append(cast(Any, 3)), "d5.Measurements: a row is 3, expected a d5.Measurement"),
     "numbers among rows": (lambda: d5.Measurements().extend(cast(Any, [3])), "d5.Measurements: a row is 3"),
@@ -504,7 +504,7 @@ def test_an_attribute_that_there_is_not_is_not_set(mistake):
 
 def test_a_hook_reads_the_sampler_of_test_runs_between_them():
     read = []
-    hooked(lambda train, test: read.append(len(list(test))), hook="after_epoch")
+    trained_with(lambda train, test: read.append(len(list(test))), hook="after_epoch")
     assert read == [2]
 
 
