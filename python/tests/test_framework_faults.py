@@ -57,7 +57,7 @@ def test_a_kernel_that_changes_its_input_fails():
         return np.maximum(x, 0)
 
     (row,) = d5.test_forward("Relu 3", framework_of(Relu=doubled))
-    assert row.status == "failed" and "input 0" in row.reason
+    assert row.status == "failed" and "output array is read-only" in row.reason
     here = False  # other tests run "auto", which tries every framework that is there
 
 
@@ -125,8 +125,8 @@ def test_what_is_no_framework_is_refused():
     for parts, message in wrong:
         with pytest.raises(d5.ValueError, match=message):
             add(**parts)
-    with pytest.raises(d5.TypeError, match="kernels\\['Relu'\\] is 3"):
+    with pytest.raises(d5.TypeError, match="kernels is {'Relu': 3}"):
         add(kernels={"Relu": 3})
-    with pytest.raises(d5.TypeError, match="executors\\['whole'\\] is 3"):
+    with pytest.raises(d5.TypeError, match="executors is {'whole': 3}"):
         add(executors={"whole": 3})
     assert "refused" not in d5.frameworks()

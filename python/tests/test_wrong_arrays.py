@@ -37,7 +37,6 @@ CALLS = {
     "copy_from": lambda executor, array: d5.Tensor(np.zeros(4, np.float32)).copy_from(array),
     "count_right": lambda executor, array: d5.count_right(array, np.zeros(1, np.int64)),
     "absolute_difference": lambda executor, array: d5.absolute_difference(array, np.zeros((2, 2), np.float32)),
-    "all_reduce": lambda executor, array: d5.world().all_reduce(array),
 }
 JUDGED = {
     "test_executor": lambda executor, array: d5.test_executor(executor, executor, fed(array)),
