@@ -11,6 +11,7 @@ import re
 import sys
 
 import pybind11_stubgen
+from typing import Any
 
 # Methods by class that pybind11-stubgen does not see.
 ADDED = {
@@ -37,8 +38,8 @@ def main(folder: pathlib.Path) -> None:
             elif isinstance(method, staticmethod):  # around others `d5._words` explains wrong calls
                 setattr(made, name, staticmethod(getattr(method.__func__, "__wrapped__", method.__func__)))
             elif isinstance(method, property):
-                getter, setter = (getattr(one, "__wrapped__", one) for one in (method.fget, method.fset))
-                setattr(made, name, property(getter, setter, None, method.__doc__))
+                getter: Any = getattr(method.fget, "__wrapped__", method.fget)
+                setattr(made, name, property(getter, method.fset, None, method.__doc__))
             elif hasattr(method, "__wrapped__"):
                 setattr(made, name, method.__wrapped__)
             elif inspect.isfunction(method):  # Python's part added it

@@ -2,6 +2,7 @@
 #include "d5/prediction/traces/execution_trace.hpp"
 
 #include <fmt/format.h>
+#include <pybind11/typing.h>
 
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/prediction/training/predicted_curve.hpp"
@@ -9,6 +10,9 @@
 
 namespace d5::python {
 namespace {
+
+/// The pickled form: name, file, notes.
+using State = py::typing::Tuple<py::object, py::ellipsis>;
 
 /// The plan of a replay, and the words of its strategies.
 std::pair<PlannedTraining, std::string> plan_of(const ClusterDescription& cluster,
@@ -76,9 +80,10 @@ void bind_execution_trace(py::module_& m) {
           py::arg("path"), "Writes a Chakra execution trace, PREFIX.RANK.et. Raises IoError.")
       .def(py::pickle(
           [](const ChakraTrace& trace) {
-            return py::make_tuple(trace.graph.name(), py::bytes(to_chakra(trace)), trace.notes);
+            return State(
+                py::make_tuple(trace.graph.name(), py::bytes(to_chakra(trace)), trace.notes));
           },
-          [](const py::tuple& state) {
+          [](const State& state) {
             ChakraTrace trace = execution_trace_from_chakra(state[1].cast<std::string>(),
                                                             state[0].cast<std::string>() + ".et");
             trace.notes = state[2].cast<std::vector<std::string>>();

@@ -3,6 +3,7 @@
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,13 @@ def test_a_copy_of_conditions_can_be_changed(copied):
 def test_no_change_of_a_copy_is_taken(change):
     values = d5.recipe("mnist-lenet-quick").values
     before = dict(values)
-    arguments = {"__setitem__": ["training.epochs", "9"], "popitem": [], "clear": [], "update": [{}], "__ior__": [{}]}
+    arguments: dict[str, list[Any]] = {
+        "__setitem__": ["training.epochs", "9"],
+        "popitem": [],
+        "clear": [],
+        "update": [{}],
+        "__ior__": [{}],
+    }
     with pytest.raises(TypeError, match="d5.Recipe.values cannot be changed"):
         getattr(values, change)(*arguments.get(change, ["training.epochs"]))
     assert values == before

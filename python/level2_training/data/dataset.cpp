@@ -101,8 +101,9 @@ void bind_dataset(py::module_& m) {
       .def(
           "__iter__",
           [](const DatasetPair& p) {
-            return py::iter(py::make_tuple(std::const_pointer_cast<Dataset>(p.train),
-                                           std::const_pointer_cast<Dataset>(p.test)));
+            return py::typing::Iterator<Dataset>(
+                py::iter(py::make_tuple(std::const_pointer_cast<Dataset>(p.train),
+                                        std::const_pointer_cast<Dataset>(p.test))));
           },
           "Both parts: train, test = d5.dataset(\"mnist\").")
       .def("__repr__", [](const DatasetPair& p) {

@@ -94,15 +94,16 @@ def overlap_map(file, kernel: float, calls: float, resources: str = "threads=0")
 
 def test_what_overlaps_is_slowed_by_a_map(tmp_path):
     slow, ones, threads = tmp_path / "slow.json", tmp_path / "ones.json", tmp_path / "threads.json"
-    wire = {"ranks": [1, 2], "batch": 8, "wire": "1ms,1GB/s"}
+    wire: dict[str, Any] = {"ranks": [1, 2], "batch": 8, "wire": "1ms,1GB/s"}
     [alone, two] = d5.predict(lenet(), **wire).points
     assert two.contended_step is None and two.map_lacks is None
     curve = d5.predict(lenet(), map=overlap_map(slow, 3, 2), **wire)
     assert curve.points[0].contended_step == curve.points[0].step == alone.step
     with_map = curve.points[1]
     assert with_map.step == two.step and with_map.mistrusted == ""
-    assert with_map.contended_step > 1.01 * two.step
-    assert with_map.map_lacks > 0.5 and "machine is unknown" in with_map.contended_mistrusted
+    assert with_map.contended_step is not None and with_map.contended_step > 1.01 * two.step
+    assert with_map.map_lacks is not None and with_map.map_lacks > 0.5
+    assert "machine is unknown" in with_map.contended_mistrusted
     assert "with map" in str(curve.table())
     assert "contended_time" in {row.metric for row in curve.measurements()}
     for model in ("", "formula"):

@@ -128,11 +128,17 @@ void EvaluationDatabase::trace(const std::string& run, const std::string& piece,
 std::string EvaluationDatabase::add(const Results& results, const std::string& command) {
   EvaluationRun run;
   constexpr std::size_t kDigits = 32;
-  const std::string own = results.measurements.empty() ? "" : results.measurements.front().command;
-  run.command = command.empty() ? own : command;
-  // The same results are kept once, but under another command they are another run.
-  const std::string told = run.command == own ? "" : "\n" + run.command;
-  run.id = detail::sha256(to_json(results) + told).substr(0, kDigits);
+  const std::string content = to_json(results);
+  run.id = detail::sha256(content).substr(0, kDigits);
+  run.command = command.empty() && !results.measurements.empty()
+                    ? results.measurements.front().command
+                    : command;
+  // Results are kept once, but under another command they are another run.
+  const auto kept = connection_->query("SELECT command FROM run WHERE id = $1", {run.id}).rows;
+  if (!command.empty() && !kept.empty() &&
+      detail::text_of(kept.front().front()) != detail::stored_text(command)) {
+    run.id = detail::sha256(content + "\n" + command).substr(0, kDigits);
+  }
   run.environment = results.environment;
   evaluation(run);
   std::span<const Measurement> rest = results.measurements;

@@ -96,7 +96,7 @@ TEST_CASE("a tensor of two files is refused") {
                     Catch::Contains("'second': tensor 'x' is in 'first', too"));
 }
 
-TEST_CASE("every file that is cut off is refused") {
+TEST_CASE("every file of weights that is cut off is refused") {
   const std::string whole = small_file().file();
   for (std::size_t length = 0; length < whole.size(); ++length) {
     CHECK_THROWS_AS(open_weights(whole.substr(0, length)), FormatError);

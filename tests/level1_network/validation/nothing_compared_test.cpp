@@ -117,7 +117,7 @@ Network encoder(std::vector<onnx::Dim> dims, bool normalizes = false) {
   constexpr std::int64_t kWidth = 4;
   Network network("encoder");
   network.add_input("input_ids", DType::int64, dims);
-  network.add_input("attention_mask", DType::int64, dims);
+  network.add_input("padding_mask", DType::int64, dims);
   std::vector<float> table(16 * kWidth);
   for (std::size_t i = 0; i < table.size(); ++i) table[i] = float(i * 7 % 13) / 6 - 1;
   network.add_parameter("table", Tensor::of<float>({16, kWidth}, table));
@@ -128,7 +128,7 @@ Network encoder(std::vector<onnx::Dim> dims, bool normalizes = false) {
   network.add_node("Gather", {"table", "input_ids"}, {"h"});
   network.add_node("Transpose", {"h"}, {"keys"}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}});
   network.add_node("MatMul", {"h", "keys"}, {"scores"});
-  network.add_node("Unsqueeze", {"attention_mask", "axes"}, {"wide"});
+  network.add_node("Unsqueeze", {"padding_mask", "axes"}, {"wide"});
   network.add_node("Cast", {"wide"}, {"kept"}, {{"to", std::int64_t{1}}});
   network.add_node("Equal", {"kept", "zero"}, {"is_padding"});
   network.add_node("Where", {"is_padding", "least", "zero"}, {"bias"});

@@ -23,9 +23,18 @@ class WithAnother final : public RankAgreement {
 
  private:
   void do_sum(std::span<double> values) override {
+    if (values.size() > others_.size() && sums_++ == 0) {  // hyper-parameters: the same there
+      for (double& value : values) value *= 2;
+      return;
+    }
+    if (sums_ == 1) {  // whether they differ
+      ++sums_;
+      return;
+    }
     for (std::size_t i = 0; i < values.size(); ++i) values[i] += others_[i % others_.size()];
   }
   std::vector<double> others_;
+  int sums_ = 0;  // steps of the comparison of hyper-parameters that are done
 };
 
 /// Records a modifier's calls about test runs.
