@@ -21,8 +21,7 @@ Measurement record_from_state(const std::string& state) {
 [[noreturn]] void throw_not_run(bool is_generator) {
   throw TypeError(
       fmt::format("d5.measure: a call of run makes a {}, whose code does not run; expected a "
-                  "function that runs "
-                  "it: {}",
+                  "function that runs it: {}",
                   is_generator ? "generator" : "coroutine",
                   is_generator ? "lambda: list(f())" : "lambda: asyncio.run(f())"));
 }

@@ -101,8 +101,7 @@ void bind_blocking_calls(CommunicatorClass& communicator) {
   communicator
       .def("all_reduce", &run_all_reduce, py::arg("tensor"), py::arg("reduction") = "sum", released,
            "Reduces in place over all ranks, a d5.Tensor or a writable dense array; `reduction`: "
-           "sum, "
-           "maximum or minimum.")
+           "sum, maximum or minimum.")
       .def("broadcast", &run_broadcast, py::arg("tensor"), py::arg("root") = 0, released,
            "Overwrites the tensor, or a writable dense array, with that of rank `root`.")
       .def("all_gather", &run_all_gather, py::arg("mine"), py::arg("all") = py::none(),

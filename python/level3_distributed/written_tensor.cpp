@@ -24,8 +24,7 @@ Tensor tensor_over(const py::handle& array) {
   if (tensor.elements() == 0 || tensor.raw() == address_of(array)) return tensor;
   throw TypeError(
       "the array is not dense in row-major order (C-contiguous), so that the result would be in a "
-      "copy of it; "
-      "np.ascontiguousarray(array) is one that is");
+      "copy of it; np.ascontiguousarray(array) is one that is");
 }
 
 }  // namespace d5::python

@@ -262,8 +262,7 @@ int run_predict(app::PredictOptions options, bool is_child) {
     if (!options.measure.empty() && options.ranks.empty() && options.clusters.empty()) {
       throw ValueError(
           "predict: --graph is of a cluster, and --measure alone predicts this machine; give "
-          "--ranks "
-          "of a cluster");
+          "--ranks of a cluster");
     }
     check_writable(options.graph);
   }

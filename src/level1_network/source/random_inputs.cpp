@@ -18,7 +18,7 @@ namespace d5 {
 namespace {
 
 /// Whether an input is what exporters of decoders call so: integers, 1 for each token to attend to.
-/// Where it is summed to a length, zeros within would be a text with holes.
+/// A mask of ones: zeros within, summed to a length, would be a text with holes.
 bool is_attention_mask(const std::string& name, const ValueDesc& desc) {
   return name == "attention_mask" && desc.is_tensor() &&
          (desc.tensor.dtype == DType::int64 || desc.tensor.dtype == DType::int32);

@@ -53,7 +53,8 @@ class IndexSampler : public Sampler {
   [[nodiscard]] SamplerLaw law() const final;
   [[nodiscard]] std::int64_t left_out() const final { return size_.left_out; }
   [[nodiscard]] const SamplerOptions& options() const { return options_; }
-  /// "batch_size", "tail" and "seed"; "samples": the dataset's size.
+  /// "batch_size", "tail" and "seed"; "samples": the dataset's size; "order of the first epoch":
+  /// its digest, which the kind of sampler and all its options decide.
   [[nodiscard]] std::map<std::string, std::string> settings() const override;
 
   void take_part(int rank, int ranks) final;
