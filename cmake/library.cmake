@@ -1,9 +1,9 @@
 # d5_add_library(<name> PUBLIC <targets> PRIVATE <targets> [EXCEPT <files, globs>]
-#                [PRECOMPILE <headers that every file reads>])
+#                [PRECOMPILE <headers that every file reads>] [OPTIMIZE few_loops|waits])
 #
 # The library d5::<name> from the calling folder with all subfolders, and the headers in include/.
 function(d5_add_library name)
-  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE;EXCEPT;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(arg "" "OPTIMIZE" "PUBLIC;PRIVATE;EXCEPT;PRECOMPILE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   if(arg_EXCEPT)
     file(GLOB exceptions ${arg_EXCEPT})
@@ -17,6 +17,9 @@ function(d5_add_library name)
   target_compile_features(d5_${name} PUBLIC cxx_std_20)
   target_link_libraries(d5_${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE}
     $<BUILD_INTERFACE:d5_warnings> $<$<BOOL:${D5_NATIVE}>:$<BUILD_INTERFACE:d5_native>>)
+  if(arg_OPTIMIZE)
+    target_link_libraries(d5_${name} PRIVATE $<BUILD_INTERFACE:d5_${arg_OPTIMIZE}>)
+  endif()
   d5_precompile(d5_${name} <fmt/format.h> ${arg_PRECOMPILE})
   set_target_properties(d5_${name} PROPERTIES EXPORT_NAME ${name}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
