@@ -60,6 +60,17 @@ function(d5_compile_alone file property value)
   set_source_files_properties(${file} PROPERTIES ${property} "${value}" SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+# d5_optimise_most(<file>...)
+#
+# Compiles files with loops as level 0's, in a library that is optimised less. GCC crashes if precompiled headers have
+# another level, so that these files have none.
+function(d5_optimise_most)
+  foreach(file IN LISTS ARGN)
+    d5_compile_alone(${file} COMPILE_OPTIONS "$<$<CONFIG:Release>:-O3>")
+    set_source_files_properties(${file} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  endforeach()
+endfunction()
+
 # d5_note_left_out(<file> <what> <target>)
 #
 # Makes installation report that <what> is omitted if <file> was not built, because target `program` excludes it.

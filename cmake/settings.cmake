@@ -42,8 +42,6 @@ target_compile_options(d5_few_loops INTERFACE
   $<$<CONFIG:Release>:-O2;$<$<CXX_COMPILER_ID:GNU>:-fvect-cost-model=dynamic>>)
 add_library(d5_waits INTERFACE)
 target_compile_options(d5_waits INTERFACE $<$<CONFIG:Release>:-O1>)
-# A file of such a library that computes: d5_compile_alone(<file> COMPILE_OPTIONS "${d5_computes}").
-set(d5_computes $<$<CONFIG:Release>:-O3>)
 
 # For code whose speed does not matter (tests, the program's commands): compiles in half the time. With -Og, GCC 12
 # has false warnings about std::stop_source.
