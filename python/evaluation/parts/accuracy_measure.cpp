@@ -4,6 +4,7 @@
 #include <pybind11/trampoline_self_life_support.h>
 
 #include "answered.hpp"
+#include "lent_inputs.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 
@@ -33,7 +34,7 @@ class PythonAccuracyMeasure final : public AccuracyMeasure,
           method_of<AccuracyMeasure>(this, "judge", "judge(answer, right), a number");
       const LeaseScope call("an accuracy's call");
       const py::object said =
-          method(from_values(answer, call.lease()), from_values(right, call.lease()));
+          method(lent_inputs(answer, call.lease()), lent_inputs(right, call.lease()));
       return answered<double>(said, py::cast(this), "judge()", "a number");
     });
     scores_.push_back(score);
@@ -44,7 +45,7 @@ class PythonAccuracyMeasure final : public AccuracyMeasure,
     call_python([&] {
       const py::function method = override_of(static_cast<AccuracyMeasure*>(this), "miss");
       const LeaseScope call("an accuracy's call");
-      if (method) method(from_values(right, call.lease()));
+      if (method) method(lent_inputs(right, call.lease()));
     });
   }
   [[nodiscard]] Measurement record() const override {

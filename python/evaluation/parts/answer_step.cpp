@@ -3,6 +3,7 @@
 
 #include <pybind11/trampoline_self_life_support.h>
 
+#include "lent_inputs.hpp"
 #include "long_call.hpp"
 #include "part_kind.hpp"
 
@@ -28,7 +29,7 @@ class PythonAnswerStep final : public AnswerStep, public py::trampoline_self_lif
           method_of<AnswerStep>(this, "run", "run(values), which returns a dict of arrays by name");
       const LeaseScope step("an answer step's call");
       const Values given =
-          returned_arrays<AnswerStep>(this, "run", method(from_values(values, step.lease())));
+          returned_arrays<AnswerStep>(this, "run", method(lent_inputs(values, step.lease())));
       for (auto& [name, value] : to_values(given)) {
         values[name] = value;
       }

@@ -5,6 +5,7 @@
 #include <pybind11/trampoline_self_life_support.h>
 
 #include "d5/core/errors/error.hpp"
+#include "lent_inputs.hpp"
 #include "lent_outputs.hpp"
 #include "level1_network/model_file.hpp"
 #include "long_call.hpp"
@@ -42,7 +43,7 @@ class PythonPredictor final : public Predictor, public py::trampoline_self_life_
           method_of<Predictor>(this, "predict", "predict(inputs), which returns a dict of arrays");
       const LeaseScope call("a predictor's call");
       outputs_ = to_values(
-          returned_arrays<Predictor>(this, "predict", method(from_values(inputs, call.lease()))));
+          returned_arrays<Predictor>(this, "predict", method(lent_inputs(inputs, call.lease()))));
       return outputs_;
     });
   }

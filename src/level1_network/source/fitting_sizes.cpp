@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/source/fitting_sizes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "d5/core/errors/error.hpp"
 #include "level1_network/source/open_dims.hpp"
 #include "level1_network/source/size_refusal.hpp"
 #include "level1_network/source/size_search.hpp"
@@ -152,7 +155,20 @@ OpenSizes sizes_that_fit(const Network& network, const OpenSizes& sizes) {
 
 }  // namespace
 
+void expect_positive(const OpenSizes& sizes) {
+  if (sizes.batch < 1) {
+    throw ValueError(
+        fmt::format("batch is {}, expected a number of samples, at least 1", sizes.batch));
+  }
+  for (const auto& [name, size] : sizes.by_name) {
+    if (size >= 1) continue;
+    throw ValueError(fmt::format("the size of dimension '{}' is {}, expected at least 1",
+                                 printable(name), size));
+  }
+}
+
 OpenSizes fitting_sizes(const Network& network, const OpenSizes& given) {
+  expect_positive(given);
   const OpenSizes asked = with_sums(network, sizes_by_names(network, given));
   return told_by_outputs(network, asked, sizes_that_fit(network, asked));
 }

@@ -62,18 +62,6 @@ std::vector<std::string> axes_asked_for(const std::string& input, const OpenSize
   return names;
 }
 
-void expect_positive(const OpenSizes& sizes) {
-  if (sizes.batch < 1) {
-    throw ValueError(
-        fmt::format("batch is {}, expected a number of samples, at least 1", sizes.batch));
-  }
-  for (const auto& [name, size] : sizes.by_name) {
-    if (size >= 1) continue;
-    throw ValueError(fmt::format("the size of dimension '{}' is {}, expected at least 1",
-                                 printable(name), size));
-  }
-}
-
 }  // namespace
 
 void expect_taken(const Network& network, const OpenSizes& sizes) {
