@@ -280,6 +280,21 @@ TEST_CASE("graph and simulated ranks agree within 2% on what a map changes") {
   CHECK(simulated > 1.03 * before);  // so that 2% can tell both
 }
 
+TEST_CASE("messages that wait until a rank polls are not slowed by a map's waits, too") {
+  const auto step_with = [](const Slowdown& slowdown, SimulatedProgressRule progress) {
+    auto training = training_with(map_results({{"all", 2e6, 2e4, slowdown}}, "threads=0"));
+    training.simulation.progress = progress;
+    training.scheme.settings.set("all_reduce", "with_resources");
+    training.scheme.settings.set("all_reduce.of", "ring");
+    training.scheme.settings.set("all_reduce.resources", "threads=0");
+    return simulate_training(contended_nodes(), 4, simple_cluster(64), training).step;
+  };
+  constexpr auto kPoll = SimulatedProgressRule::poll, kThread = SimulatedProgressRule::thread;
+  CHECK(step_with({2, 1.5}, kPoll) == step_with({2, 1}, kPoll));
+  CHECK(step_with({2, 1.5}, kPoll) > 1.1 * step_with({1, 1}, kPoll));
+  CHECK(step_with({2, 1.5}, kThread) > 1.01 * step_with({2, 1}, kThread));
+}
+
 TEST_CASE("ranks that stand for others take a map as every rank does") {
   auto training = training_with(map_of_nodes({2, 1.5}, {1, 1}));
   training.simulation.progress = SimulatedProgressRule::poll;

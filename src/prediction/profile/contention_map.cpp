@@ -135,8 +135,8 @@ ContentionMap::Cells ContentionMap::cells_for(const ContentionSetup& setup) cons
   if (setup.resources.threads.value_or(0) == 0) {
     found.mistrusted.emplace_back(
         "without threads of their own all-reduces stand still beside a kernel: the map's slowdown "
-        "of them depends on the length of its kernels, and simulated ranks, which poll, hold them "
-        "up as well");
+        "of them depends on the length of its kernels; simulated ranks, which wait until they "
+        "poll, take its slowdown of kernels alone");
   }
   return found;
 }

@@ -52,16 +52,30 @@ PlannedAllReduce planned_all_reduce(const EntryChoice& scheme, const std::string
   return planned;
 }
 
-ContentionMap::Cells map_cells(const TrainingProfile& profile,
-                               const SimulatedTrainingOptions& options) {
+namespace {
+
+PlannedAllReduce simulated_all_reduce(const SimulatedTrainingOptions& options) {
   PlannedAllReduce planned = planned_all_reduce(options.scheme, "auto");
   if (options.simulation.progress == SimulatedProgressRule::thread && !planned.resources.threads) {
     planned.resources.threads = 1;
   }
+  return planned;
+}
+
+}  // namespace
+
+ContentionMap::Cells map_cells(const TrainingProfile& profile,
+                               const SimulatedTrainingOptions& options) {
+  const PlannedAllReduce planned = simulated_all_reduce(options);
   return options.map->cells_for({.machine = profile.machine,
                                  .threads = profile.threads,
                                  .all_reduce = planned.name,
                                  .resources = planned.resources});
+}
+
+bool simulates_waits(const SimulatedTrainingOptions& options) {
+  return options.simulation.progress == SimulatedProgressRule::poll &&
+         simulated_all_reduce(options).resources.threads.value_or(0) == 0;
 }
 
 ContendedPieces contended_pieces(const TrainingProfile& profile,

@@ -13,6 +13,11 @@ namespace d5::detail {
 [[nodiscard]] ContentionMap::Cells map_cells(const TrainingProfile& profile,
                                              const SimulatedTrainingOptions& options);
 
+/// Whether simulated ranks hold up messages until they poll, as the calls of a map without threads
+/// were held up beside a kernel: slowing the messages by such a map, too, would count the wait
+/// twice.
+[[nodiscard]] bool simulates_waits(const SimulatedTrainingOptions& options);
+
 /// What an overlap map says of a training's pieces.
 struct ContendedPieces {
   std::vector<Slowdown> slowdowns = {};  ///< by piece

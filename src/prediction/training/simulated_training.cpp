@@ -31,7 +31,10 @@ namespace {
 TimedStep timed_step(const TrainingProfile& profile, const SimulatedTrainingOptions& options) {
   const double factor = options.compute_factor;
   const StepTimes times = step_times(profile, options.batch);
-  const auto slowdowns = detail::contended_pieces(profile, options).slowdowns;
+  auto slowdowns = detail::contended_pieces(profile, options).slowdowns;
+  if (detail::simulates_waits(options)) {
+    for (Slowdown& slowdown : slowdowns) slowdown.all_reduce = 1;
+  }
   TimedStep step;
   std::map<std::string, std::size_t> places;
   for (const auto& parameter : profile.parameters) {
