@@ -108,7 +108,7 @@ struct Counts {
   int answers = 0;  ///< right ones that were compared
   int alarms = 0;   ///< right answers that failed
   int planted = 0;  ///< errors of four times the first bound
-  int widened = 0;  ///< of these, those found as four times the second bound alone
+  int widened = 0;  ///< found as errors of four times the second bound alone
   int missed = 0;   ///< errors of four times the last bound that passed
 
   [[nodiscard]] int wrong() const { return alarms + missed; }
