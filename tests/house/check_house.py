@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves the house: the include arrow, headers that compile alone, umbrella headers, one version, names of files, no
+"""Proves the house: the include arrow, umbrella headers, one version, names of files, no
 static initialisers, format, sentences.
 
-usage: check_house.py SOURCE_DIR CHECK [COMPILER FLAGS... or BUILD_DIR, for words: --count, PATHS]
-CHECK: arrow, umbrellas, version, before, headers, names, units, initialisers, conditions, options, readme, links, words, format
+usage: check_house.py SOURCE_DIR CHECK [for units: BUILD_DIR, for words: --count, PATHS]
+CHECK: arrow, umbrellas, version, before, names, units, initialisers, conditions, options, readme, links, words, format
 Prints each breach as file:line: message; exit status 1 if there is any, 4 if a tool is not installed.
 """
 
@@ -13,9 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import words as sentences
 
@@ -173,47 +171,6 @@ def before(root: pathlib.Path) -> Iterator[str]:
             yield f"{root}/CHANGELOG.md:1: {header} is gone, and nothing says so; name what to include instead"
 
 
-def headers(root: pathlib.Path, compiler: list[str]) -> Iterator[str]:
-    """Each public header compiles by itself. Those that read one of a few large ones begin where it ends: it is
-    parsed once, and gives them nothing that they do not read anyway."""
-    large = ("level2_training/training/trainer.hpp", "level2_training/data/sampler.hpp",
-             "level1_network/graph/graph_executor.hpp", "level0_ops/operator/operator_registry.hpp",
-             "core/entries/entry.hpp", "core/tensor/tensor.hpp", "memory", "functional", "string")
-    command = [*compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Werror"]
-    reads: dict[str, set[str]] = {}
-
-    def read_by(name: str) -> set[str]:
-        """What a header of d5's includes, by way of others of d5's too."""
-        if name not in reads:
-            reads[name] = set()
-            file = root / "include" / "d5" / name
-            text = file.read_text() if file.exists() else ""
-            direct = {"/".join(target) for _, target in included(file)} if text else set()
-            reads[name] = direct.union(re.findall(r"^#include <(\w+)>", text, re.M), *map(read_by, direct))
-        return reads[name]
-
-    def compile_alone(header: pathlib.Path, folder: pathlib.Path) -> str:
-        language = "c" if header.suffix == ".h" else "c++"
-        unit = folder / (str(header.relative_to(root)).replace("/", "_") + (".c" if language == "c" else ".cpp"))
-        # Twice: a header without a guard breaks here.
-        unit.write_text(f'#include "{header}"\n#include "{header}"\n')
-        begin = [one for one in large if one in read_by(str(header.relative_to(root / "include/d5")))]
-        parsed = ["-include", str(folder / begin[0].replace("/", "_"))] if begin else []
-        call = [*compiler, "-std=c11", "-fsyntax-only", "-Wall", "-Werror"] if language == "c" else [*command, *parsed]
-        done = subprocess.run([*call, "-x", language, unit], capture_output=True, text=True)
-        return "" if done.returncode == 0 else f"{header}:1: does not compile alone\n{done.stderr[:2000]}"
-
-    with tempfile.TemporaryDirectory() as made, ThreadPoolExecutor(2) as pool:
-        folder = pathlib.Path(made)
-        for one in large:
-            parsed = folder / one.replace("/", "_")
-            parsed.write_text(f'#include "d5/{one}"\n' if "/" in one else f"#include <{one}>\n")
-            subprocess.run([*compiler, "-std=c++20", "-Wall", "-x", "c++-header", parsed, "-o", f"{parsed}.gch"],
-                           check=True)
-        files = sources(root / "include", ".hpp", ".h")
-        yield from filter(None, pool.map(lambda header: compile_alone(header, folder), files))
-
-
 def names(root: pathlib.Path) -> Iterator[str]:
     """No drawer names, an SPDX line first, no file that outgrew one idea without saying why."""
     for place in ("include", "src", "apps", "python", "frameworks", "examples", "benchmarks"):
@@ -361,7 +318,7 @@ def main() -> int:
     checks: dict[str, Callable[[pathlib.Path], Iterator[str]]] = {
         "arrow": arrow, "umbrellas": umbrellas, "version": version, "before": before, "names": names, "initialisers": initialisers,
         "conditions": conditions, "options": options,
-        "readme": readme, "links": links, "words": lambda r: words(r, rest), "format": formatted, "headers": lambda r: headers(r, rest),
+        "readme": readme, "links": links, "words": lambda r: words(r, rest), "format": formatted,
         "units": lambda _: units(pathlib.Path(rest[0]))}
     if check not in checks or (check == "units" and not rest):
         sys.exit("usage: check_house.py SOURCE_DIR " + ("units BUILD_DIR" if check == "units" else "CHECK ..."))
