@@ -138,12 +138,18 @@ TEST_CASE("the analysis of tokens has a row a cell, with the records' own number
   CHECK(analyse("tokens", without).table.size() == 0);
 }
 
-TEST_CASE("a generator in a model's place is refused with the way to measure it") {
+TEST_CASE("a generator stands in a model's place, with prompts that d5 carries") {
+  const testing::OwnCacheFolder cache;
   EvaluationManifest manifest;
+  manifest.name = "text";
+  manifest.version = "1.0.0-dev";
   manifest.models = {"smollm2"};
-  CHECK_THROWS_AS(fix_evaluation(manifest), Unsupported);
-  CHECK_THROWS_WITH(fix_evaluation(manifest), Catch::Contains("d5 serve --generator smollm2") &&
-                                                  Catch::Contains("openai:URL/smollm2"));
+  const FixedEvaluation fixed = fix_evaluation(manifest);
+  CHECK(fixed.models[0].manifest.name == "smollm2");
+  CHECK(fixed.datasets[0].manifest.name == "prompts");
+  const FixedEvaluation again = fixed_evaluation_from(fixed.canonical, "again.json");
+  CHECK(again.key == fixed.key);
+  CHECK(again.models[0].canonical == fixed.models[0].canonical);
   manifest.models = {"smollm3"};
   CHECK_THROWS_AS(fix_evaluation(manifest), NotFound);
 }

@@ -30,6 +30,8 @@ namespace {
 constexpr const char* kEvalRunExamples =
     R"(  d5 eval run efficientnet-lite0 --framework torch,reference --scenario single-stream,server,burst
                                                 check the claimed accuracy, measure the speed
+  d5 eval run smollm2 --framework onnxruntime:session --scenario poisson:rate=1,sessions
+                                                generate text, judge its loss and its answers
   d5 eval run mine.yaml --dataset imagenet-sample --framework all --batch 1,8
                                                 your own model ('d5 eval lint mine.yaml')
   d5 eval run --task image-classification --framework all
@@ -41,7 +43,8 @@ constexpr const char* kEvalRunExamples =
 constexpr const char* kEvalRunFooter = R"(
 
 The model first answers all samples. An accuracy below the author's claim fails, and the times that
-follow are mistrusted.
+follow are mistrusted. A generator's loss is held against its claim, and its answers are held
+against the reference (regret).
 
 Metrics of generated text, from the schedule or from asking, as latency:
   ttft           time to the first piece with tokens

@@ -10,6 +10,7 @@
 #include "d5/core/errors/error.hpp"
 #include "d5/level1_network/graph/graph_executor.hpp"
 #include "evaluation/generation/decoder_form.hpp"
+#include "evaluation/generation/token_losses.hpp"
 #include "level1_network/validation/float64_network.hpp"
 
 namespace d5 {
@@ -19,14 +20,6 @@ using Scores = std::span<const double>;
 
 /// A larger score first, of equals the lowest id.
 TokenId best_of(Scores scores) { return std::ranges::max_element(scores) - scores.begin(); }
-
-/// -log softmax(scores)[token]
-double loss_of(Scores scores, TokenId token) {
-  const double largest = std::ranges::max(scores);
-  double sum = 0;
-  for (const double score : scores) sum += std::exp(score - largest);
-  return largest + std::log(sum) - scores[std::size_t(token)];
-}
 
 /// Largest difference, and 8 units in the last place of the largest score.
 double score_error(std::span<const float> own, Scores exact) {
@@ -119,7 +112,7 @@ AnswerRegret RegretJudge::judge(std::span<const TokenId> prompt, std::span<const
       next.verdict = next.regret < kDoubtfulBounds * result.bound ? RegretVerdict::doubtful
                                                                   : RegretVerdict::wrong;
     }
-    result.loss += loss_of(scores, next.token) / double(answer.size());
+    result.loss += detail::token_loss(scores, next.token) / double(answer.size());
     result.tokens.push_back(next);
   }
   return result;

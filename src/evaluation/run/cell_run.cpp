@@ -11,6 +11,7 @@
 #include "d5/core/trace/trace.hpp"
 #include "d5/evaluation/load/scenario.hpp"
 #include "evaluation/load/system_counters.hpp"
+#include "evaluation/run/generator_judgement.hpp"
 #include "evaluation/run/library_lines.hpp"
 #include "evaluation/run/pipeline_server.hpp"
 #include "evaluation/run/pipeline_system.hpp"
@@ -34,7 +35,7 @@ void add_cold_start(EvaluatedModel& model, const Measurement& record,
                     std::vector<Measurement>& records) {
   if (const auto cold = model.take_cold_start()) {
     records.push_back(time_record(record, "cold_start", cold->open_seconds));
-    if (!model.manifest().has_network()) return;  // its first call is a query
+    if (cold->first_seconds <= 0) return;  // its first call is a query
     records.push_back(time_record(record, "first_predict", cold->first_seconds));
   }
 }
@@ -54,6 +55,20 @@ Measurement cost_record(const Measurement& record, const Measurement& throughput
   cost.quantity = Quantity::other;
   cost.samples = {*price * seconds / kSecondsInHour};
   return cost;
+}
+
+/// Judges the answers of both sides of a run. Returns why they are not right, or not judged.
+std::string judge_run(EvaluatedModel& model, EvaluatedModel* base,
+                      const EvaluationManifest& manifest, const Cell& cell,
+                      const Measurement& record, std::vector<Measurement>& records) {
+  const auto seed = std::uint64_t(manifest.seed + cell.repetition);
+  std::string fault = add_regret(model, manifest, seed, record, records);
+  if (!base) return fault;
+  Measurement of_base = record;
+  of_base.framework = base->word();
+  of_base.framework_version = predictor_version(base->word());
+  const std::string its = add_regret(*base, manifest, seed, of_base, records);
+  return fault.empty() && !its.empty() ? base->word() + ": " + its : fault;
 }
 
 /// Records a trace level while a scenario runs.
@@ -121,7 +136,7 @@ int instance_threads(const EvaluationManifest& manifest) {
 std::unique_ptr<SystemUnderTest> system_of(EvaluatedModel& model,
                                            const EvaluationManifest& manifest, std::int64_t batch,
                                            const Scenario& scenario) {
-  if (!model.manifest().has_network()) return model.text_system();
+  if (!model.manifest().has_network()) return model.text_system(batch);
   if (!scenario.overlaps() && manifest.instances == 1) {
     return std::make_unique<PipelineSystem>(model.pipeline(), model.predictor(batch), batch);
   }
@@ -191,6 +206,7 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, EvaluatedModel* base,
   if (timeline && options.sink) options.sink->trace(options.run, piece, *timeline);
   std::vector<Measurement> records;
   add_cold_start(model, record, records);
+  const std::string fault = judge_run(model, base, manifest, cell, record, records);
   for (const Measurement& measured : run.measurements) {
     Measurement one = measured_of(record, measured);
     one.command = record.command;
@@ -202,6 +218,7 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, EvaluatedModel* base,
       one.reason = run.reason;
     }
     if (!model.fault.empty()) mistrust(one, "its answers are not right: " + model.fault);
+    if (!fault.empty()) mistrust(one, fault);
     records.push_back(std::move(one));
   }
   const auto rate = std::ranges::find(records, "throughput", &Measurement::metric);

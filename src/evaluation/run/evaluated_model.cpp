@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "core/files/sha256.hpp"
+#include "d5/core/clocks/clock.hpp"
 #include "d5/core/entries/framework.hpp"
+#include "d5/core/entries/option.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/files/atomic_file.hpp"
 #include "d5/core/machine/threads.hpp"
@@ -81,7 +83,8 @@ EvaluatedModel::EvaluatedModel(const FixedEvaluation& evaluation, std::size_t mo
       model_(evaluation.models[model]),
       dataset_(evaluation.datasets[model]),
       framework_(framework),
-      interrupt_(std::move(interrupt)) {}
+      interrupt_(std::move(interrupt)),
+      generator_(generator_of(model_)) {}
 
 const ModelAssets& EvaluatedModel::assets() {
   if (!assets_) assets_ = find_assets(model_, interrupt_);
@@ -149,19 +152,58 @@ std::shared_ptr<Predictor> EvaluatedModel::predictor(std::int64_t batch) {
   if (!predictor_ || batch != batch_) {
     predictor_.reset();  // frees its memory before the next one opens
     ColdStart cold_start;
-    predictor_ = open_predictor(word(), *assets_,
-                                {.threads = static_cast<int>(evaluation_.manifest.threads),
-                                 .largest_batch = batch,
-                                 .warm_up_inputs = warm_up_inputs(batch)},
-                                &cold_start);
+    predictor_ = open(batch, cold_start);
     cold_start_ = cold_start;
     batch_ = batch;
   }
   return predictor_;
 }
 
-std::unique_ptr<SystemUnderTest> EvaluatedModel::text_system() {
-  const auto text = std::dynamic_pointer_cast<TextPredictor>(predictor(1));
+std::shared_ptr<Predictor> EvaluatedModel::open(std::int64_t batch, ColdStart& cold_start) {
+  const auto threads = static_cast<int>(evaluation_.manifest.threads);
+  if (!generator_ || find_predictor(word())) {
+    return open_predictor(
+        word(), *assets_,
+        {.threads = threads, .largest_batch = batch, .warm_up_inputs = warm_up_inputs(batch)},
+        &cold_start);
+  }
+  if (threads > 0) set_threads(threads);
+  const double before = now_seconds();
+  auto opened = std::make_shared<GeneratorPredictor>(*generator_, *assets_, word(), batch);
+  const double begin = now_seconds();
+  opened->warm_up();
+  cold_start = {.open_seconds = begin - before, .first_seconds = now_seconds() - begin};
+  return opened;
+}
+
+std::shared_ptr<GeneratorPredictor> EvaluatedModel::generating(std::int64_t batch) {
+  if (!generator_ || find_predictor(word())) return nullptr;
+  return std::dynamic_pointer_cast<GeneratorPredictor>(predictor(batch));
+}
+
+std::shared_ptr<GeneratorPredictor> EvaluatedModel::opened_generator() const {
+  return std::dynamic_pointer_cast<GeneratorPredictor>(predictor_);
+}
+
+RegretJudge& EvaluatedModel::judge() {
+  if (!judge_) {
+    const std::int64_t capacity = generator_word(word()).settings.capacity;
+    judge_.emplace(
+        open_generator(*generator_, assets().files, {.slots = 1, .capacity = capacity}).network);
+  }
+  return *judge_;
+}
+
+std::unique_ptr<SystemUnderTest> EvaluatedModel::text_system(std::int64_t batch) {
+  const bool steps = generator_ && !find_predictor(word());
+  const EvaluationManifest& asked = evaluation_.manifest;
+  if (steps && (asked.instances > 1 || asked.longest_wait > 0)) {
+    throw Unsupported(fmt::format(
+        "{} in {} is one generator, which takes a text as soon as a slot is free; leave out "
+        "instances and longest_wait, and give the texts at once as the batch size, {}",
+        model_.manifest.reference(), word(), option_word("batch", 4)));
+  }
+  const auto text = std::dynamic_pointer_cast<TextPredictor>(predictor(steps ? batch : 1));
   if (!text) {
     throw Unsupported(fmt::format(
         "{} has no network file (format: none), and {} generates no text; choose a framework such "

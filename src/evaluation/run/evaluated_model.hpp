@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "d5/evaluation/generation/regret.hpp"
 #include "d5/evaluation/pipeline/model_pipeline.hpp"
 #include "d5/evaluation/predictor/text_predictor.hpp"
 #include "d5/evaluation/run/evaluate.hpp"
+#include "evaluation/run/generator_predictor.hpp"
 
 namespace d5::detail {
 
@@ -33,9 +35,21 @@ class EvaluatedModel {
   [[nodiscard]] std::shared_ptr<Predictor> predictor(std::int64_t batch);
   /// A further predictor, for the calling thread.
   [[nodiscard]] std::shared_ptr<Predictor> open_beside(std::int64_t batch);
-  /// The system of a model without a network file, whose predictor generates text. Throws:
-  /// Unsupported for a predictor that does not.
-  [[nodiscard]] std::unique_ptr<SystemUnderTest> text_system();
+  /// The system of a model without a network for pipelines, whose predictor generates text, of
+  /// `batch` texts at once if it is a generator in an executor. Throws: Unsupported for a predictor
+  /// that does not.
+  [[nodiscard]] std::unique_ptr<SystemUnderTest> text_system(std::int64_t batch);
+  /// Its manifest, if it is a generator; else null.
+  [[nodiscard]] const GeneratorManifest* generator() const {
+    return generator_ ? &*generator_ : nullptr;
+  }
+  /// The generator in the framework's executor, opened for so many texts at once; null for a
+  /// predictor such as openai, which generates by itself.
+  [[nodiscard]] std::shared_ptr<GeneratorPredictor> generating(std::int64_t batch);
+  /// The same as it is opened; null if it is not.
+  [[nodiscard]] std::shared_ptr<GeneratorPredictor> opened_generator() const;
+  /// The reference with a generator's weights.
+  [[nodiscard]] RegretJudge& judge();
   /// Records of opening the predictor; once.
   [[nodiscard]] std::optional<ColdStart> take_cold_start();
   void close() { predictor_.reset(); }
@@ -51,6 +65,8 @@ class EvaluatedModel {
  private:
   /// Checks that precede every opening.
   void expect_openable();
+  /// Opens what the word names.
+  [[nodiscard]] std::shared_ptr<Predictor> open(std::int64_t batch, ColdStart& cold_start);
   /// The steps with the model's texts and files in their settings.
   template <class E>
   [[nodiscard]] std::vector<EntryChoice> with_files(std::vector<EntryChoice> steps,
@@ -66,6 +82,8 @@ class EvaluatedModel {
   std::optional<ModelAssets> assets_;
   std::unique_ptr<ModelPipeline> pipeline_;
   std::unique_ptr<Prompts> prompts_;
+  std::optional<GeneratorManifest> generator_;
+  std::optional<RegretJudge> judge_;
   std::shared_ptr<Predictor> predictor_;
   bool agrees_ = false;
   std::int64_t batch_ = 0;

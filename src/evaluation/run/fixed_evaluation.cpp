@@ -13,16 +13,22 @@
 #include "d5/evaluation/run/evaluate.hpp"
 #include "evaluation/manifest/kept_manifests.hpp"
 #include "evaluation/manifest/manifest_paths.hpp"
+#include "evaluation/run/generator_model.hpp"
 
 namespace d5 {
 namespace {
 
 using nlohmann::json;
 
-/// The data set that a model is judged on: the evaluation's, or else that of its first claim.
+constexpr const char* kPrompts = "prompts";  ///< the data set of generators
+
+/// The data set that a model is judged on: the evaluation's, or else that of its first claim, or
+/// the prompts of a generator.
 FoundManifest<DatasetManifest> dataset_of(const EvaluationManifest& manifest,
-                                          const ModelManifest& model) {
+                                          const FoundManifest<ModelManifest>& found) {
   if (!manifest.dataset.empty()) return find_manifest<DatasetManifest>(manifest.dataset);
+  if (detail::generator_of(found)) return find_manifest<DatasetManifest>(kPrompts);
+  const ModelManifest& model = found.manifest;
   if (!model.accuracy.empty()) return detail::claimed_dataset(model, model.accuracy.front());
   throw ValueError(
       fmt::format("{} claims no accuracy on any data set; give a data set", model.reference()));
@@ -116,26 +122,17 @@ void expect_entries(const char* name, const std::vector<T>& values) {
       fmt::format("the evaluation: {} is empty; give one or more, or leave it out", name));
 }
 
-bool is_generator(const std::string& word) {
-  try {
-    (void)find_manifest<GeneratorManifest>(word);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
+/// A model, or a generator in its place. Throws: as `find_manifest`.
+FoundManifest<ModelManifest> find_model(const std::string& word) {
+  if (!detail::names_generator(word)) return find_manifest<ModelManifest>(word);
+  return detail::as_model(find_manifest<GeneratorManifest>(word));
 }
 
-/// Throws: as `find_manifest`; Unsupported for a generator, with the way to measure it.
-FoundManifest<ModelManifest> find_model(const std::string& word) {
-  try {
-    return find_manifest<ModelManifest>(word);
-  } catch (const NotFound&) {
-    if (!is_generator(word)) throw;
+FoundManifest<ModelManifest> model_in(const json& content, const std::string& file) {
+  if (content.value("kind", json()) != GeneratorManifest::kKind) {
+    return found_in<ModelManifest>(content, file);
   }
-  throw Unsupported(fmt::format(
-      "'{0}' is a generator, which is measured over a socket: 'd5 serve --generator {0}', and then "
-      "a model's manifest with 'format: none' in {1}",
-      printable(word), option_word("framework", "openai:URL/" + word)));
+  return detail::as_model(found_in<GeneratorManifest>(content, file));
 }
 
 }  // namespace
@@ -150,7 +147,7 @@ FixedEvaluation fix_evaluation(const EvaluationManifest& told) {
   const EvaluationManifest& manifest = fixed.manifest;
   for (const std::string& word : manifest.models) {
     fixed.models.push_back(find_model(word));
-    fixed.datasets.push_back(dataset_of(manifest, fixed.models.back().manifest));
+    fixed.datasets.push_back(dataset_of(manifest, fixed.models.back()));
   }
   for (const std::string& word : manifest.frameworks) {
     if (!names_manifest(word)) {
@@ -182,7 +179,7 @@ FixedEvaluation fixed_evaluation_from(const std::string& canonical, const std::s
     json all = parsed(canonical);
     json& told = all.at("evaluation");
     for (const json& content : all.at("models")) {
-      fixed.models.push_back(found_in<ModelManifest>(content, file));
+      fixed.models.push_back(model_in(content, file));
       told["models"].push_back(fixed.models.back().manifest.reference());
     }
     for (const json& content : all.at("datasets")) fixed.datasets.push_back(dataset_in(content));

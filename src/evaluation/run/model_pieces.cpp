@@ -12,6 +12,7 @@
 #include "d5/core/tensor/random.hpp"
 #include "evaluation/run/accuracy_run.hpp"
 #include "evaluation/run/asked_line.hpp"
+#include "evaluation/run/generator_judgement.hpp"
 
 namespace d5::detail {
 namespace {
@@ -83,7 +84,11 @@ ModelPieces::ModelPieces(const FixedEvaluation& evaluation, std::size_t model,
 std::vector<WorkPiece> ModelPieces::all() const {
   std::vector<WorkPiece> pieces;
   if (manifest_.accuracy) {
-    pieces.push_back(model_->manifest().has_network() ? accuracy() : no_accuracy());
+    if (model_->generator()) {
+      pieces.push_back(losses());
+    } else {
+      pieces.push_back(model_->manifest().has_network() ? accuracy() : no_accuracy());
+    }
   }
   for (const Cell& one : cells_of(manifest_)) {
     if (base_ || !is_paired(*scenario_of(one))) pieces.push_back(cell(one));
@@ -96,15 +101,7 @@ WorkPiece ModelPieces::accuracy() const {
   const auto& claims = model_->manifest().accuracy;
   WorkPiece piece = piece_called("accuracy", claims.empty() ? "accuracy" : claims.front().measure);
   piece.samples = std::max<std::int64_t>(samples_, 1);
-  EvaluationManifest asked;  // without scenarios
-  asked.models = asked_.models;
-  asked.frameworks = asked_.frameworks;
-  asked.dataset = asked_.dataset;
-  asked.split = asked_.split;
-  asked.batches = {batch};
-  asked.threads = asked_.threads;
-  asked.stage_threads = asked_.stage_threads;
-  piece.record.command = asked_line("eval run", asked).append(options_.command_options).text();
+  piece.record.command = line_of_judging().append(options_.command_options).text();
   piece.run = [&manifest = manifest_, &options = options_, model = model_, batch,
                line = piece.record.command,
                name = piece.name](const std::function<void()>& sampled) {
@@ -119,6 +116,21 @@ WorkPiece ModelPieces::accuracy() const {
       options.sink->measurements(options.run, name, run.records);
     }
     return run.records;
+  };
+  return piece;
+}
+
+WorkPiece ModelPieces::losses() const {
+  WorkPiece piece = piece_called("loss", "loss");
+  piece.record.unit = "nat";
+  piece.record.command =
+      line_of_judging().option("--scenario", "").append(options_.command_options).text();
+  piece.run = [&options = options_, model = model_, batch = manifest_.batches.front(),
+               line = piece.record.command, name = piece.name](const std::function<void()>&) {
+    auto records = run_losses(*model, batch);
+    for (Measurement& one : records) one.command = line;
+    if (options.sink) options.sink->measurements(options.run, name, records);
+    return records;
   };
   return piece;
 }
@@ -172,6 +184,18 @@ WorkPiece ModelPieces::cell(const Cell& cell) const {
     return records;
   };
   return piece;
+}
+
+CommandLine ModelPieces::line_of_judging() const {
+  EvaluationManifest asked;
+  asked.models = asked_.models;
+  asked.frameworks = asked_.frameworks;
+  asked.dataset = asked_.dataset;
+  asked.split = asked_.split;
+  asked.batches = {manifest_.batches.front()};
+  asked.threads = asked_.threads;
+  asked.stage_threads = asked_.stage_threads;
+  return asked_line("eval run", asked);
 }
 
 WorkPiece ModelPieces::piece_called(const std::string& name, const std::string& metric) const {

@@ -26,11 +26,15 @@ class ModelPieces {
   [[nodiscard]] EvaluatedModel& model() const { return *model_; }
 
   [[nodiscard]] WorkPiece accuracy() const;
+  /// A generator's losses on the texts that its manifest claims some for.
+  [[nodiscard]] WorkPiece losses() const;
   /// The skipped piece of a model whose answers are text.
   [[nodiscard]] WorkPiece no_accuracy() const;
   [[nodiscard]] WorkPiece cell(const Cell& cell) const;
 
  private:
+  /// The line of what is judged before any scenario.
+  [[nodiscard]] CommandLine line_of_judging() const;
   [[nodiscard]] WorkPiece piece_called(const std::string& name, const std::string& metric) const;
 
   const EvaluationManifest& manifest_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "d5/evaluation/analysis/evaluation_choice.hpp"
 #include "evaluation/run/asked_line.hpp"
 #include "evaluation/run/cell_run.hpp"
+#include "evaluation/run/generator_judgement.hpp"
 
 namespace d5 {
 namespace {
@@ -139,13 +141,19 @@ std::vector<Measurement> search(EvaluatedModel& model, const EvaluationManifest&
   const Peak peak = find_peak(
       [&](double rate, const ScenarioOptions& run) { return scenario_at(rate)->run(*system, run); },
       options.search);
-  std::vector<Measurement> records{peak_record(record, peak)};
+  std::vector<Measurement> records{peak_record(record, peak)}, regret;
+  const std::string fault =
+      detail::add_regret(model, manifest, options.search.run.seed, record, regret);
   if (const auto goodput = goodput_record(records[0], peak)) records.push_back(*goodput);
   for (const PeakStep& step : peak.steps) {
     for (std::size_t i = 0; i < step.numbers.size(); ++i) {
       records.push_back(step_record(record, step, step.numbers[i], options.search.objectives[i]));
     }
   }
+  if (!fault.empty()) {
+    for (Measurement& one : records) mistrust(one, fault);
+  }
+  std::ranges::move(regret, std::back_inserter(records));
   return records;
 }
 

@@ -6,15 +6,14 @@
 #include <utility>
 
 #include "d5/core/entries/entry_words.hpp"
-#include "d5/evaluation/generation/gguf_model.hpp"
 #include "d5/evaluation/generation/network_generator.hpp"
-#include "d5/evaluation/generation/safetensors_model.hpp"
 #include "d5/evaluation/manifest/generator_manifest.hpp"
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "d5/evaluation/run/model_assets.hpp"
 #include "d5/level1_network/graph/executor_word.hpp"
 #include "evaluation/generation/generator_line.hpp"
 #include "evaluation/predictor/clockwork_engine.hpp"
+#include "evaluation/run/generator_model.hpp"
 #include "serving/generators/text_model.hpp"
 
 namespace d5 {
@@ -48,13 +47,12 @@ TextModel open_clockwork(const std::string& word, const TextModelOptions& option
 }
 
 LanguageModel open_files(const GeneratorManifest& manifest, const TextModelOptions& options) {
-  const LanguageModelOptions sizes{.slots = options.slots, .capacity = options.capacity};
   std::map<std::string, std::string> files;
   for (const ManifestAsset& asset : manifest.assets) {
     files[asset.name] = find_asset(asset, manifest.reference());
   }
-  if (manifest.format == "safetensors") return open_safetensors(files, sizes);
-  return open_gguf(files.at(manifest.assets.front().name), sizes);
+  return detail::open_generator(manifest, files,
+                                {.slots = options.slots, .capacity = options.capacity});
 }
 
 TextModel open_generator(const std::string& word, const TextModelOptions& options) {
