@@ -285,6 +285,11 @@ TEST_CASE("a replay has a hundred requests, or as many as are asked for, or as t
   CHECK_THAT(result.reason, Catch::Contains("20 queries were asked, expected 30 or more"));
 }
 
+TEST_CASE("a recorded query that is due after centuries is not asked") {
+  const TraceFile times("0\n1\n2\n");
+  CHECK(replay(times, {{"rate", 1e-11}}, 3).asked.size() == 1);
+}
+
 TEST_CASE("a clockwork answers recorded requests by its times and their lengths") {
   const TraceFile trace(kBlocks);
   const auto predictor = std::dynamic_pointer_cast<TextPredictor>(

@@ -359,6 +359,15 @@ TEST_CASE("a run that falls ever further behind its schedule ends") {
   CHECK_THAT(result.reason, Catch::Contains("longer than its schedule"));
 }
 
+TEST_CASE("a query that is due after centuries is not asked") {
+  const auto clock = std::make_shared<VirtualLoadClock>();
+  SimulatedSystem system(clock, [](auto) { return 20 * kMillisecond; });
+  const auto result =
+      run("constant", {{"rate", 1e-11}}, system, {.least_queries = 3, .clock = clock});
+  CHECK(result.queries.size() == 1);
+  CHECK_THAT(result.reason, Catch::Contains("1 queries were asked, expected 3 or more"));
+}
+
 TEST_CASE("an interrupt ends a run that waits") {
   const auto stop = std::make_shared<std::stop_source>();
   const auto clock = std::make_shared<VirtualLoadClock>();

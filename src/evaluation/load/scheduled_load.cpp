@@ -2,6 +2,7 @@
 #include "evaluation/load/scheduled_load.hpp"
 
 #include "evaluation/load/load_run.hpp"
+#include "evaluation/load/nanoseconds.hpp"
 
 namespace d5::detail {
 
@@ -9,7 +10,7 @@ ScenarioResult ask_on_schedule(SystemUnderTest& system, const ScenarioOptions& o
                                ArrivalStream& arrivals) {
   LoadRun run(system, options, {});
   while (const auto arrival = arrivals.next()) {
-    const std::int64_t moment = run.start() + std::int64_t(*arrival * 1e9);
+    const std::int64_t moment = run.start() + nanoseconds(*arrival);
     if (!run.goes_on(moment) || !run.wait_for_turn(moment)) break;
     run.ask(moment);
   }

@@ -11,6 +11,7 @@
 #include "d5/evaluation/load/scenario.hpp"
 #include "evaluation/load/drawn_prompts.hpp"
 #include "evaluation/load/load_run.hpp"
+#include "evaluation/load/nanoseconds.hpp"
 
 namespace d5::scenario {
 namespace {
@@ -137,7 +138,7 @@ class Recorded final : public Scenario {
     AskedLengths asked;
     detail::LoadRun run(system, options, {});
     for (; !replay.is_over(); replay.advance()) {
-      const std::int64_t moment = run.start() + std::int64_t(replay.at() * 1e9);
+      const std::int64_t moment = run.start() + detail::nanoseconds(replay.at());
       if (!run.goes_on(moment) || !run.wait_for_turn(moment)) break;
       if (replay.text()) asked.add(*replay.text());
       asked.continued += replay.goes_on();
