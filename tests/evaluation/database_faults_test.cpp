@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <thread>
 
 #include "d5/core/errors/error.hpp"
@@ -162,6 +163,22 @@ TEST_CASE("a database that another program does not let go of is an error, and n
     CHECK(database->runs().size() == 1);  // reading does not wait for the lock
     holder->roll_back();
     CHECK_NOTHROW(write());
+  });
+}
+
+TEST_CASE("a writer that waits for ever writes once the lock is free") {
+  on_each_database([](const AnyDatabase& any) {
+    any.open()->evaluation(numbered_run(0));
+    const auto holder = connect(any);
+    holder->begin_writing();
+    if (any.kind != "a file") holder->run("LOCK TABLE piece IN ACCESS EXCLUSIVE MODE");
+    const auto database = EvaluationDatabase::open(
+        any.address, {.wait_seconds = std::numeric_limits<double>::infinity()});
+    const std::jthread release([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      holder->roll_back();
+    });
+    CHECK_NOTHROW(database->measurements("run1000", "p", some_records(1)));
   });
 }
 

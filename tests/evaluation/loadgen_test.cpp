@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <thread>
 
@@ -145,6 +146,15 @@ TEST_CASE("a server's rate and bound are found by asking, and told") {
   CHECK(told("offered_rate") <= 25);
   // Half of one a query, times what is kept by all but one of 200 runs of 20 queries.
   CHECK(told("offered_rate") * told("target_latency") == Approx(std::log(20 / 0.0025)));
+}
+
+TEST_CASE("a server's bound of centuries is held by every answer") {
+  if (absent()) return;
+  const auto result =
+      ask("server", {{"rate", 2000}, {"target_latency", 1e11}},
+          {.most_seconds = std::numeric_limits<double>::infinity(), .least_queries = 700});
+  CAPTURE(result.reason);
+  CHECK(result.conditions.at("loadgen_result") == "VALID");
 }
 
 TEST_CASE("a server is asked as often as LoadGen needs to be sure with one late answer") {

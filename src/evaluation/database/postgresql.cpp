@@ -30,8 +30,7 @@ class PostgresqlConnection final : public SqlConnection {
     }
     libpq().setNoticeProcessor(handle_.get(), [](void*, const char*) {}, nullptr);
     if (libpq().setClientEncoding(handle_.get(), "UTF8") != 0) throw IoError(reason());
-    const auto wait = std::int64_t(options.wait_seconds * 1e3);
-    run(fmt::format("SET lock_timeout = {}; SET search_path = d5", wait));
+    run(fmt::format("SET lock_timeout = {}; SET search_path = d5", options.wait_milliseconds()));
   }
 
   void run(const std::string& statements) override {

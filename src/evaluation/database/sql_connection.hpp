@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -104,6 +105,8 @@ struct SqlOptions {
     refused
   } missing = Missing::made;  ///< what to do about a missing file
   double wait_seconds = 10;   ///< for other writers
+  /// At most eleven days: libraries take 32 bits.
+  [[nodiscard]] int wait_milliseconds() const { return int(std::min(1e6, wait_seconds) * 1e3); }
   /// For a file: whether writes are flushed to the disk, or stay with the system, where they are
   /// complete only once the writing process has closed the file. The latter is for files that are
   /// thrown away if the process ends early.

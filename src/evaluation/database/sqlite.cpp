@@ -37,7 +37,7 @@ class SqliteConnection final : public SqlConnection {
     handle_.reset(opened);
     check(status, "open");
     sqlite3_extended_result_codes(opened, 1);
-    sqlite3_busy_timeout(opened, int(options.wait_seconds * 1e3));
+    sqlite3_busy_timeout(opened, options.wait_milliseconds());
     // A file may come from elsewhere: its triggers and views must not call functions with side
     // effects.
     run("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF");

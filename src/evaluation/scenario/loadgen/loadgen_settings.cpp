@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "d5/core/errors/error.hpp"
+#include "evaluation/load/nanoseconds.hpp"
 
 namespace d5::detail {
 namespace {
@@ -62,10 +63,16 @@ void read_files(const LoadGenOptions& loadgen, mlperf::TestSettings& settings) {
   }
 }
 
+/// Rounded up.
+std::uint64_t milliseconds(double seconds) {
+  constexpr std::int64_t kNsOfMs = 1'000'000;
+  return std::uint64_t((nanoseconds(seconds) + kNsOfMs - 1) / kNsOfMs);
+}
+
 /// Settings of the run, if no file defines them.
 void set_limits(const ScenarioOptions& options, mlperf::TestSettings& settings) {
-  settings.min_duration_ms = std::uint64_t(std::ceil(options.least_seconds * 1000));
-  settings.max_duration_ms = std::uint64_t(std::ceil(options.most_seconds * 1000));
+  settings.min_duration_ms = milliseconds(options.least_seconds);
+  settings.max_duration_ms = milliseconds(options.most_seconds);
   settings.min_query_count = std::uint64_t(options.least_queries);
   settings.qsl_rng_seed = options.seed;
   settings.sample_index_rng_seed = options.seed + 1;
@@ -91,12 +98,12 @@ void set_scenario(const LoadGenOptions& loadgen, mlperf::TestSettings& settings)
     settings.server_target_qps = kUsualRate;
   }
   if (loadgen.target_latency > 0) {
-    settings.server_target_latency_ns = std::uint64_t(loadgen.target_latency * 1e9);
+    settings.server_target_latency_ns = std::uint64_t(nanoseconds(loadgen.target_latency));
   }
   if (loadgen.target_ttft > 0 || loadgen.target_tpot > 0) {
     constexpr double kNoTarget = 1e9;  // s; LoadGen always judges both
     const auto target = [](double seconds) {
-      return std::uint64_t((seconds > 0 ? seconds : kNoTarget) * 1e9);
+      return std::uint64_t(nanoseconds(seconds > 0 ? seconds : kNoTarget));
     };
     settings.use_token_latencies = true;
     settings.server_ttft_latency = target(loadgen.target_ttft);
@@ -172,7 +179,7 @@ LoadGenSettings loadgen_settings(const LoadGenOptions& loadgen, const ScenarioOp
   }
   set_scenario(loadgen, settings);
   if (options.latency_seconds > 0) {
-    settings.server_target_latency_ns = std::uint64_t(options.latency_seconds * 1e9);
+    settings.server_target_latency_ns = std::uint64_t(nanoseconds(options.latency_seconds));
   }
   if (options.percentile > 0) {
     settings.single_stream_target_latency_percentile = options.percentile;
