@@ -150,8 +150,9 @@ TEST_CASE("a generator stands in a model's place, with prompts that d5 carries")
   const FixedEvaluation again = fixed_evaluation_from(fixed.canonical, "again.json");
   CHECK(again.key == fixed.key);
   CHECK(again.models[0].canonical == fixed.models[0].canonical);
-  manifest.models = {"smollm3"};
+  manifest.models = {"smolm2"};
   CHECK_THROWS_AS(fix_evaluation(manifest), NotFound);
+  CHECK_THROWS_WITH(fix_evaluation(manifest), Catch::Contains("did you mean smollm2?"));
 }
 
 TEST_CASE("a framework and a model that do not fit by text are refused, with the way out") {

@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "core/parsing/json_depth.hpp"
 #include "d5/core/entries/entry_words.hpp"
-#include "d5/core/entries/option.hpp"
+#include "d5/core/entries/registry.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/manifest/canonical_json.hpp"
 #include "d5/evaluation/manifest/generator_manifest.hpp"
@@ -122,10 +123,19 @@ void expect_entries(const char* name, const std::vector<T>& values) {
       fmt::format("the evaluation: {} is empty; give one or more, or leave it out", name));
 }
 
-/// A model, or a generator in its place. Throws: as `find_manifest`.
+/// A model, or a generator in its place. Throws: as `find_manifest`, with the nearest of both.
 FoundManifest<ModelManifest> find_model(const std::string& word) {
-  if (!detail::names_generator(word)) return find_manifest<ModelManifest>(word);
-  return detail::as_model(find_manifest<GeneratorManifest>(word));
+  if (detail::names_generator(word)) {
+    return detail::as_model(find_manifest<GeneratorManifest>(word));
+  }
+  const std::string name = word.substr(0, word.find('@'));
+  std::vector<std::string> known = carried_manifests(ModelManifest::kKind);
+  if (std::ranges::find(known, name) == known.end() && !is_manifest_path(word) &&
+      !word.ends_with(".onnx")) {
+    std::ranges::copy(carried_manifests(GeneratorManifest::kKind), std::back_inserter(known));
+    throw_unknown_name("manifest of a model or a generator", name, known);
+  }
+  return find_manifest<ModelManifest>(word);
 }
 
 FoundManifest<ModelManifest> model_in(const json& content, const std::string& file) {

@@ -3,13 +3,20 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/files/sha256.hpp"
 #include "d5/core/entries/framework.hpp"
 #include "d5/core/files/atomic_file.hpp"
+#include "d5/core/measuring/work_list.hpp"
+#include "d5/evaluation/generation/gguf_model.hpp"
+#include "d5/evaluation/generation/network_generator.hpp"
 #include "d5/evaluation/run/evaluate.hpp"
+#include "d5/evaluation/run/peak_work.hpp"
 #include "d5/level1_network/graph/graph_executor.hpp"
 #include "tests/cache_folder.hpp"
 #include "tests/evaluation/generation/toy_gguf.hpp"
@@ -22,12 +29,15 @@ namespace {
 
 constexpr const char* kWord = "reference:most_tokens=5:capacity=512";
 
+/// A file whose scores depend on all its text; of scale 0: every token is as likely as every other.
+testing::ToyFile toy_file(float scale = 20) { return {.length = 512, .scale = scale}; }
+
 /// A generator with its manifest, in a folder of its own.
 class ToyGenerator {
  public:
-  /// `losses`: the manifest's claims. `scale` 0: every token is as likely as every other.
-  explicit ToyGenerator(const std::string& losses = "", float scale = 20) {
-    const std::string bytes = testing::ToyFile{.length = 512, .scale = scale}.bytes();
+  /// `losses`: the manifest's claims.
+  explicit ToyGenerator(const std::string& losses = "", const testing::ToyFile& file = toy_file()) {
+    const std::string bytes = file.bytes();
     write_file(folder_ / "toy.gguf", bytes);
     write_file(folder_ / "toy.yaml",
                "kind: generator\nname: toy\nversion: 1.0.0-dev\nlicence: CC0-1.0\nassets:\n"
@@ -48,6 +58,7 @@ class ToyGenerator {
     manifest.ttft_limit = 3600;
     return manifest;
   }
+  [[nodiscard]] std::string operator/(const std::string& name) const { return folder_ / name; }
 
  private:
   testing::OwnCacheFolder cache_;
@@ -120,7 +131,7 @@ TEST_CASE("a generator is timed under scenarios, and its answers have regret of 
 
 TEST_CASE("a loss is that of the manifest's text, or its claim has failed") {
   const double uniform = std::log(double(testing::kToyTokens));
-  const ToyGenerator honest(claim_of(uniform), 0);
+  const ToyGenerator honest(claim_of(uniform), toy_file(0));
   EvaluationManifest manifest = honest.evaluation();
   manifest.scenarios.clear();
   const Results right = evaluate(manifest);
@@ -132,7 +143,7 @@ TEST_CASE("a loss is that of the manifest's text, or its claim has failed") {
   CHECK(condition_of(loss, "text") == "Nine of ten");
   CHECK(condition_of(loss, "tokens") == "10");
 
-  const ToyGenerator boastful(claim_of(uniform / 2), 0);
+  const ToyGenerator boastful(claim_of(uniform / 2), toy_file(0));
   const Results wrong = evaluate(boastful.evaluation());
   CHECK(row_with(wrong, "loss").status == Status::failed);
   CHECK_THAT(row_with(wrong, "loss").reason, Contains("is claimed") && Contains("by construction"));
@@ -152,6 +163,69 @@ TEST_CASE("a framework that computes something else fails by loss and regret") {
   CHECK_THAT(row_with(results, "ttft").reason, Contains("judged wrong"));
   CHECK(std::abs(estimate(row_with(results, "loss")).value -
                  *condition_number(row_with(results, "loss"), "reference")) > 1e-3);
+}
+
+TEST_CASE("both frameworks of a pair are judged") {
+  add_tilted();
+  const ToyGenerator toy;
+  EvaluationManifest manifest = toy.evaluation();
+  manifest.frameworks.emplace_back("tilted:column:most_tokens=20:capacity=512");
+  manifest.scenarios = {{"pairs"}};
+  const Results results = evaluate(manifest);
+  std::map<std::string, Status> regret;
+  for (const Measurement& row : results.measurements) {
+    if (row.metric == "regret") regret[row.framework] = row.status;
+  }
+  CHECK(regret == std::map<std::string, Status>{{manifest.frameworks[0], Status::passed},
+                                                {manifest.frameworks[1], Status::failed}});
+  CHECK(row_with(results, "ttft_ratio").status == Status::mistrusted);
+}
+
+TEST_CASE("the answers of a search for the highest rate are judged") {
+  add_tilted();
+  const ToyGenerator toy;
+  const bool is_tilted = GENERATE(false, true);
+  EvaluationManifest manifest =
+      toy.evaluation(is_tilted ? "tilted:column:most_tokens=20:capacity=512" : kWord);
+  manifest.ttft_limit = 0;
+  const FixedEvaluation fixed = fix_evaluation(manifest);
+  PeakWorkOptions options{.search = {.objectives = objectives_of_words("p50<=60s")}};
+  options.search.first_rate = options.search.highest_rate = 200;
+  const Results results = run_work(peak_work(fixed, options), {.how = "a test"}).results;
+  const Measurement& peak = row_with(results, "peak_rate");
+  INFO(peak.reason);
+  CHECK(row_with(results, "regret").status == (is_tilted ? Status::failed : Status::passed));
+  CHECK((peak.reason.find("judged wrong") != std::string::npos) == is_tilted);
+}
+
+TEST_CASE("an answer of a recorded length goes on after the token that ends others") {
+  // The answer to the prompt that the scenario draws from the only token of the only text.
+  testing::ToyFile file = toy_file();
+  std::vector<TokenId> free;
+  {
+    const testing::TemporaryFolder folder;
+    write_file(folder / "toy.gguf", file.bytes());
+    LanguageModel model = open_gguf(folder / "toy.gguf", {.capacity = 64});
+    NetworkGenerator generator(make_executor(std::move(model.network)), model.tokenizer);
+    (void)generator.admit(std::vector<TokenId>(3, 'a'), {.most_tokens = 6}, {});
+    while (generator.active() > 0) {
+      for (const GeneratedToken& next : generator.step()) free.push_back(next.token);
+    }
+  }
+  file.end = std::uint32_t(free[1]);
+  const ToyGenerator toy("", file);
+  std::filesystem::create_directory(toy / "texts");
+  write_file(toy / "texts/a.txt", "a");
+  write_file(toy / "trace.jsonl", R"({"timestamp": 0, "input_length": 3, "output_length": 6})"
+                                  "\n");
+  EvaluationManifest manifest = toy.evaluation();
+  manifest.dataset = toy / "texts";
+  manifest.scenarios = {{"recorded", {{"file", toy / "trace.jsonl"}}}};
+  manifest.queries = 1;
+  const Results results = evaluate(manifest);
+  INFO(row_with(results, "regret").reason);
+  CHECK(row_with(results, "output_tokens").samples == std::vector<double>{6});
+  CHECK(row_with(results, "regret").status == Status::passed);
 }
 
 TEST_CASE("no row of answers that nobody judged has passed") {

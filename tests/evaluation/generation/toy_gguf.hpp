@@ -57,7 +57,8 @@ struct ToyFile {
   Change more = [](GgufWriter&) {};
   bool missing_byte = false;  ///< byte 4 has no token
   std::uint32_t length = 64;
-  float scale = 1;  ///< factor of all weights but those of norms
+  float scale = 1;          ///< factor of all weights but those of norms
+  std::uint32_t end = 257;  ///< token that ends an answer
 
   [[nodiscard]] std::string bytes() const {
     GgufWriter writer;
@@ -91,7 +92,7 @@ struct ToyFile {
     writer.set("tokenizer.ggml.tokens", tokens);
     writer.set("tokenizer.ggml.token_type", kinds);
     writer.set("tokenizer.ggml.merges", std::vector<std::string>{"a b"});
-    writer.set("tokenizer.ggml.eos_token_id", std::uint32_t(257));
+    writer.set("tokenizer.ggml.eos_token_id", end);
     writer.set("tokenizer.chat_template", "{{ messages }}");
   }
   void write_tensors(GgufWriter& writer) const {
