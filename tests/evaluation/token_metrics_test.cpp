@@ -254,6 +254,43 @@ TEST_CASE("a system's own count of an answer's tokens stands above that of its p
   CHECK(value_of(result, "tpot") == Approx(0.090 / 9));
 }
 
+TEST_CASE("the token that ends an answer has no text, and no time between tokens") {
+  struct Ending final : SystemUnderTest {
+    explicit Ending(std::shared_ptr<VirtualLoadClock> its_clock) : clock(std::move(its_clock)) {}
+    std::string name() const override { return "ending"; }
+    std::int64_t samples() const override { return 3; }
+    void issue(std::span<const Query> queries) override {
+      for (const Query& query : queries) {
+        progress({{.id = query.id}});
+        clock->pass(100'000'000);
+        progress({{.id = query.id}});
+        complete({{.id = query.id, .tokens = 3}});
+      }
+    }
+    std::shared_ptr<VirtualLoadClock> clock;
+  };
+  const auto clock = std::make_shared<VirtualLoadClock>();
+  Ending system(clock);
+  const auto result =
+      scenarios()
+          .at("closed_loop")
+          .make()
+          ->run(system, {.least_queries = 20, .limits = {.tpot = 0.08}, .clock = clock});
+  CHECK(value_of(result, "output_tokens") == 3);
+  CHECK(value_of(result, "tpot") == Approx(0.100));
+  CHECK(value_of(result, "itl") == Approx(0.100));
+  CHECK(value_of(result, "attainment") == 0);
+}
+
+TEST_CASE("a window in which no token came has no output rate") {
+  const auto late = run("constant", {{"rate", 100}}, {.first = 0.3, .gap = 0.005},
+                        {.least_queries = 20});  // all 20 are asked within 0.2 s
+  CHECK(metrics_of(late).contains("output_tokens"));
+  CHECK_FALSE(metrics_of(late).contains("output_rate"));
+  CHECK(metrics_of(run("constant", {{"rate", 100}}, {}, {.least_queries = 20}))
+            .contains("output_rate"));
+}
+
 TEST_CASE("pieces that come after their answer, or to no query, make a run invalid") {
   struct Confused final : SystemUnderTest {
     std::string name() const override { return "confused"; }

@@ -38,10 +38,18 @@ void for_each_answer(const ScenarioResult& result, const F& f) {
   }
 }
 
+/// Tokens of an answer with a time of their own. The system may count one more: the token that ends
+/// the answer has no text, and no piece brings it.
+std::int64_t timed_tokens(const QueryRecord& query, std::span<const TokenPiece> pieces) {
+  std::int64_t in_pieces = 0;
+  for (const TokenPiece& piece : pieces) in_pieces += piece.tokens;
+  return query.tokens == in_pieces + 1 ? in_pieces : query.tokens;
+}
+
 /// Time per output token, in s; NaN if it is undefined.
 double tpot_of(const QueryRecord& query, std::span<const TokenPiece> pieces) {
   if (pieces.size() < 2) return std::numeric_limits<double>::quiet_NaN();
-  const std::int64_t after = query.tokens - std::int64_t(pieces.front().tokens);
+  const std::int64_t after = timed_tokens(query, pieces) - std::int64_t(pieces.front().tokens);
   if (after < 1) return std::numeric_limits<double>::quiet_NaN();
   return double(pieces.back().at - pieces.front().at) * kNanosecond / double(after);
 }

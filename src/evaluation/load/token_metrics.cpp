@@ -43,18 +43,22 @@ SteadyPart steady_part(const ScenarioResult& result) {
   return part;
 }
 
-/// Output tokens/s of the steady part, with Student's interval of the means of its batches.
+/// Output tokens/s of the steady part, with Student's interval of the means of its batches. Nothing
+/// if no token came in it: the first answer may begin after the last query.
 void add_output_rate(const ScenarioResult& result, std::vector<Measurement>& records) {
   constexpr std::size_t kBatches = 20;
   const auto [from, to] = steady_part(result);
   if (to <= from) return;
   std::vector<double> rates(kBatches);
+  bool is_empty = true;
   const double length = double(to - from) / kBatches;  // ns of a batch
   for (const TokenPiece& piece : result.pieces) {
     if (piece.at < from || piece.at >= to) continue;
+    is_empty = false;
     const auto batch = std::size_t(double(piece.at - from) / length);
     rates[std::min(batch, kBatches - 1)] += double(piece.tokens) / (length * kNanosecond);
   }
+  if (is_empty) return;
   const Estimate mean = mean_with_interval(rates);
   Measurement record = record_of("output_rate", "token/s", Quantity::rate, {mean.value},
                                  {.of = Statistic::Of::single});
