@@ -113,6 +113,23 @@ TEST_CASE("a framework's manifest is resolved, and held to its version") {
   }
 }
 
+TEST_CASE("a framework's word with options is no manifest, whatever they end with") {
+  const testing::ToyEvaluation toy;
+  auto manifest = named_evaluation(toy);
+  manifest.beside = toy / "e.yaml";
+  manifest.frameworks = {"openai:http://localhost:1/m:tokenizer=t.json",
+                         "openai:http://localhost:1/m:tokenizer=/models/t.json",
+                         "openai:http://user@localhost:1/m@2"};
+  const FixedEvaluation fixed = fix_evaluation(manifest);
+  REQUIRE(fixed.frameworks.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(fixed.frameworks[i].word == manifest.frameworks[i]);
+    CHECK_FALSE(fixed.frameworks[i].told);
+  }
+  manifest.frameworks = {"./a:b.yaml"};
+  CHECK_THROWS_AS(fix_evaluation(manifest), NotFound);
+}
+
 TEST_CASE("an evaluation is in its canonical text, but for its data sets") {
   const testing::ToyEvaluation toy;
   auto manifest = named_evaluation(toy);

@@ -40,12 +40,6 @@ bool leads_to_files(const std::string& path) {
   }
 }
 
-/// A framework's word that is a manifest's file; others are words of frameworks.
-bool is_manifest_file(const std::string& word) {
-  const std::string ending = fs::path(word).extension().string();
-  return ending == ".yaml" || ending == ".yml" || ending == ".json";
-}
-
 }  // namespace
 
 std::vector<std::string> places_of(const std::string& path, const std::string& beside) {
@@ -92,6 +86,14 @@ EntryChoice located_reader(const DatasetManifest& manifest) {
   return located(reader, datasets().at(reader.name).options(), manifest.beside);
 }
 
+bool is_framework_file(const std::string& word) {
+  const std::string head = word.substr(0, word.find(':'));
+  const bool has_options = head.size() < word.size();
+  if (has_options && head.find_first_of("/.") == std::string::npos) return false;
+  const std::string ending = fs::path(word).extension().string();
+  return ending == ".yaml" || ending == ".yml" || ending == ".json";
+}
+
 EvaluationManifest located(EvaluationManifest manifest) {
   if (manifest.beside.empty()) return manifest;
   const auto locate = [&](std::string& word, const std::string& field) {
@@ -104,7 +106,7 @@ EvaluationManifest located(EvaluationManifest manifest) {
     if (is_manifest_path(word)) locate(word, "systems");
   }
   for (std::string& word : manifest.frameworks) {
-    if (is_manifest_file(word)) locate(word, "frameworks");
+    if (is_framework_file(word)) locate(word, "frameworks");
   }
   if (is_manifest_path(manifest.dataset)) locate(manifest.dataset, "dataset");
   for (EntryChoice& scenario : manifest.scenarios) {

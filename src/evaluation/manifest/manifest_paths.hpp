@@ -31,6 +31,10 @@ namespace d5::detail {
 /// The reader of a data set, likewise. It has one.
 [[nodiscard]] EntryChoice located_reader(const DatasetManifest& manifest);
 
+/// Whether a framework's word is the file of a manifest. "openai:http://host/m:tokenizer=t.json" is
+/// none: a plain name with options is no file, whatever they end with ("./a:b.yaml" is one).
+[[nodiscard]] bool is_framework_file(const std::string& word);
+
 /// An evaluation whose words and scenarios are independent of its file's place: `beside` is empty.
 /// Throws: as above.
 [[nodiscard]] EvaluationManifest located(EvaluationManifest manifest);

@@ -37,11 +37,10 @@ FoundManifest<DatasetManifest> dataset_of(const EvaluationManifest& manifest,
 
 /// Whether a framework's word names a manifest: its file, NAME@VERSION, or a built-in one.
 bool names_manifest(const std::string& word) {
-  if (word.find('@') != std::string::npos) return true;
-  const bool is_file =
-      std::ranges::any_of(std::initializer_list<const char*>{".yaml", ".yml", ".json"},
-                          [&](const char* end) { return word.ends_with(end); });
-  return is_file || std::ranges::count(carried_manifests("framework"), word) > 0;
+  if (detail::is_framework_file(word)) return true;
+  if (word.find(':') != std::string::npos) return false;  // a name with options
+  return word.find('@') != std::string::npos ||
+         std::ranges::count(carried_manifests("framework"), word) > 0;
 }
 
 FixedFramework told_framework(FoundManifest<FrameworkManifest> told) {
