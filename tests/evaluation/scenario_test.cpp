@@ -365,7 +365,36 @@ TEST_CASE("a query that is due after centuries is not asked") {
   const auto result =
       run("constant", {{"rate", 1e-11}}, system, {.least_queries = 3, .clock = clock});
   CHECK(result.queries.size() == 1);
-  CHECK_THAT(result.reason, Catch::Contains("1 queries were asked, expected 3 or more"));
+  CHECK_THAT(result.reason, Catch::Contains("1 queries were asked, expected 3 or more: the next is "
+                                            "due after 600 s"));
+}
+
+TEST_CASE("a query that failed has no latency, and is the latest for the objective") {
+  const auto clock = std::make_shared<VirtualLoadClock>();
+  Answering system([&](const Query& query, const auto& answer) {
+    const bool is_refused = query.id % 2 == 0;
+    if (!is_refused) clock->pass(430 * kMillisecond);
+    answer({.id = query.id,
+            .status = is_refused ? Status::failed : Status::passed,
+            .reason = "HTTP 429"});
+  });
+  const auto result =
+      run("closed_loop", {}, system, {.least_queries = 20, .latency_seconds = 1, .clock = clock});
+  CHECK_THAT(result.reason, Catch::Contains("10 of 20 samples failed") &&
+                                Catch::Contains("above the objective of 1 s"));
+  const std::vector<double> latencies = query_latencies(result);
+  CHECK(latencies.size() == 10);
+  for (const double latency : latencies) CHECK(latency == Approx(0.430));
+}
+
+TEST_CASE("a run without an answer has no throughput, rather than one that is no number") {
+  const auto clock = std::make_shared<VirtualLoadClock>();
+  Answering system([&](const Query&, const auto&) { throw NumericError("broken"); });
+  const auto result = run("closed_loop", {}, system, {.least_queries = 20, .clock = clock});
+  const auto rate = std::ranges::find(result.measurements, "throughput", &Measurement::metric);
+  REQUIRE(rate != result.measurements.end());
+  CHECK(rate->status == Status::failed);
+  CHECK(rate->samples.empty());
 }
 
 TEST_CASE("an interrupt ends a run that waits") {

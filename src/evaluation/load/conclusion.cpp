@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -131,8 +132,10 @@ std::vector<Measurement> measurements_of(const ScenarioResult& result) {
   for (const double q : percentiles) {
     records.push_back(record_of("latency", "s", Quantity::time, latencies, percentile_of(q)));
   }
-  Measurement rate = record_of("throughput", "sample/s", Quantity::rate, {throughput(result)},
-                               {.of = Statistic::Of::single});
+  const double answered = throughput(result);  // NaN without an answer
+  Measurement rate =
+      record_of("throughput", "sample/s", Quantity::rate, {}, {.of = Statistic::Of::single});
+  if (!std::isnan(answered)) rate.samples = {answered};
   rate.direction = Direction::higher_is_better;
   records.push_back(std::move(rate));
   if (result.latency_from == LatencyFrom::schedule) {

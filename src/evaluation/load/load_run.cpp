@@ -158,11 +158,12 @@ LoadRun::~LoadRun() {
   shared_->log.close();
 }
 
-bool LoadRun::goes_on(std::int64_t scheduled) const {
+bool LoadRun::goes_on(std::int64_t scheduled) {
   if (asked_ >= most_) return false;
   if (scenario_.mode == ScenarioOptions::Mode::accuracy) return true;
   const std::int64_t since = scheduled - start_;
-  if (since > nanoseconds(scenario_.most_seconds)) return false;
+  is_out_of_time_ = since > nanoseconds(scenario_.most_seconds);
+  if (is_out_of_time_) return false;
   return asked_ < scenario_.least_queries || since < nanoseconds(scenario_.least_seconds);
 }
 
@@ -262,7 +263,15 @@ ScenarioResult LoadRun::end(const Findings& findings) {
     invalidate(result, fmt::format("asking took more than {:g} s longer than its schedule",
                                    scenario_.answer_seconds));
   } else if (asked_ < least) {
-    invalidate(result, fmt::format("{} queries were asked, expected {} or more", asked_, least));
+    std::string why;
+    if (is_out_of_time_) {
+      why = fmt::format(
+          ": the next is due after {:g} s, the longest that a run lasts; ask at a higher rate, or "
+          "for fewer",
+          scenario_.most_seconds);
+    }
+    invalidate(result,
+               fmt::format("{} queries were asked, expected {} or more{}", asked_, least, why));
   }
   conclude(result, scenario_);
   return result;

@@ -46,7 +46,7 @@ class LoadRun {
   /// Start of the schedule.
   [[nodiscard]] std::int64_t start() const { return start_; }
   /// Whether a query scheduled at that time belongs to the run.
-  [[nodiscard]] bool goes_on(std::int64_t scheduled) const;
+  [[nodiscard]] bool goes_on(std::int64_t scheduled);
   /// Number of issued queries.
   [[nodiscard]] std::int64_t asked() const { return asked_; }
 
@@ -87,7 +87,7 @@ class LoadRun {
   std::shared_ptr<Shared> shared_;
   RandomStream samples_;
   std::int64_t range_ = 0, most_ = 0, patience_ = 0, start_ = 0, asked_ = 0;
-  bool overdue_ = false;
+  bool overdue_ = false, is_out_of_time_ = false;
   std::vector<std::int64_t> chosen_;
   std::vector<Query> queries_;
 };
