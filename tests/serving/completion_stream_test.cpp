@@ -145,6 +145,10 @@ TEST_CASE("what is no such stream is refused with its words") {
              Catch::Contains("'prompt_tokens' is -1, expected a number of tokens"));
   CHECK_THAT(fault_of("data: {\"choices\": [], \"usage\": {\"completion_tokens\": \"x\"}}\n\n"),
              Catch::Contains("'completion_tokens'"));
+  CHECK_THAT(fault_of("data: {\"choices\": [], \"usage\": {\"completion_tokens\": "
+                      "4611686018427387914}}\n\n"),  // 40 of them are 400 in 64 bits
+             Catch::Contains("'completion_tokens' is 4611686018427387914, expected a number of "
+                             "tokens, 2147483648 at most"));
   CHECK_THAT(fault_of("data: " + std::string(200, '[') + "\n\n"), Catch::Contains("100"));
   CHECK_THAT(fault_of(R"({"choices": [{"message": {"content": "not streamed"}}]})"),
              Catch::Contains("broke off"));

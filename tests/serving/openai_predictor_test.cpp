@@ -448,6 +448,37 @@ TEST_CASE("a usage may count the token that ends each answer, and no more") {
   CHECK(doubt(10'000, 9'901, 0).empty());  // within 1%
 }
 
+TEST_CASE("counts that lie in opposite directions are doubted answer by answer") {
+  const auto answer = [](int counted) {
+    return kHead + content("a") + content("b") + content("c") + usage(3, counted) + kLastEvent;
+  };
+  const auto result = ask_openai({answer(1), answer(5), answer(3), answer(4)});
+  CAPTURE(result.reason);
+  CHECK(result.status == Status::mistrusted);
+  CHECK_THAT(result.reason, !Catch::Contains("tokens of the answers are"));  // the sums agree
+  CHECK_THAT(result.reason,
+             Catch::Contains("2 of 4 answers have another number of tokens than came, the first 1 "
+                             "by the server's usage, 3 by pieces"));
+}
+
+TEST_CASE("answers without a token are doubted, and so are those longer than asked for") {
+  const std::string empty = kHead + usage(3, 0) + kLastEvent;
+  const std::string some = kHead + content("a") + content("b") + usage(3, 3) + kLastEvent;
+  const auto half = ask_openai({empty, some});
+  CHECK(half.status == Status::mistrusted);
+  CHECK_THAT(half.reason, Catch::Contains("1 of 2 answers have no token"));
+  CHECK(half.conditions.at("answers without a token").number() == 1);
+  CHECK_THAT(ask_openai({empty, empty}).reason, Catch::Contains("2 of 2 answers have no token"));
+
+  const auto asked = [&](std::int64_t most) {
+    return ask_openai({some, some}, {.request = {.most_tokens = most}});
+  };
+  CHECK(asked(2).status == Status::passed);  // the usage has the token that ends it
+  CHECK(asked(1).status == Status::mistrusted);
+  CHECK_THAT(asked(1).reason, Catch::Contains("2 of 2 answers are longer than asked for "
+                                              "(most_tokens), the first 2 tokens for 1"));
+}
+
 TEST_CASE("a busy client makes a run invalid, because it stamps late") {
   const auto fault = [](double run, double busy) {
     detail::TokenAccount account;

@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kShown = 200;  // bytes of a foreign text in a message
+constexpr std::int64_t kMostCounted = std::int64_t{1} << 31;  // tokens of a text; sums of them fit
 
 /// The text with U+FFFD for each byte that is not UTF-8: a server that cuts a character in two
 /// sends such bytes. Returns whether there was one.
@@ -40,11 +41,12 @@ std::string text_at(const json& object, const char* name) {
 std::int64_t count_at(const json& object, const char* name) {
   const auto place = object.find(name);
   if (place == object.end() || place->is_null()) return 0;
-  if (!place->is_number_integer() || place->get<std::int64_t>() < 0) {
-    throw FormatError(fmt::format("usage: '{}' is {}, expected a number of tokens", name,
-                                  printable(place->dump().substr(0, kShown))));
+  const std::int64_t count = place->is_number_integer() ? place->get<std::int64_t>() : -1;
+  if (count < 0 || count > kMostCounted) {
+    throw FormatError(fmt::format("usage: '{}' is {}, expected a number of tokens, {} at most",
+                                  name, printable(place->dump().substr(0, kShown)), kMostCounted));
   }
-  return place->get<std::int64_t>();
+  return count;
 }
 
 std::optional<CompletionUsage> usage_in(const json& event) {

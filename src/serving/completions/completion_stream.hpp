@@ -33,7 +33,8 @@ struct CompletionPiece {
 /// Source: OpenAI, "API Reference", Chat Completions, "The chat completion chunk object";
 /// "reasoning_content" (vLLM, SGLang, DeepSeek) and "reasoning" are servers' own fields.
 ///
-/// Throws: FormatError for what is no such stream, has several choices, or goes on after its end;
+/// Throws: FormatError for what is no such stream, has several choices, goes on after its end, or
+/// counts more than 2^31 tokens;
 /// Error with the server's words for an event that is an error.
 class CompletionStream {
  public:

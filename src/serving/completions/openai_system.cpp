@@ -99,6 +99,7 @@ void OpenaiSystem::issue(std::span<const Query> queries) {
       answer.prompt_tokens = std::int64_t(query.text->prompt.size());
       answer.shared_tokens = query.text->shared_tokens;
     }
+    answer.most_tokens = request.most_tokens;
     std::string body = body_of(request, answer.turns);
     {
       const std::lock_guard lock(mutex_);
@@ -176,6 +177,9 @@ SystemReport OpenaiSystem::report() {
       usage.cached += one->cached;
     }
     pieces += answer.tokens;
+    const auto& its = answer.stream.usage();
+    account.add_answer(its ? std::optional(its->completion) : std::nullopt, answer.tokens,
+                       answer.most_tokens);
     account.garbled += answer.stream.is_garbled();
     drawn += answer.prompt_tokens;
     account.shared += answer.shared_tokens;

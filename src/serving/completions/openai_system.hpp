@@ -47,6 +47,7 @@ class OpenaiSystem final : public SystemUnderTest {
     std::vector<std::string> turns = {};  ///< the user's, and answers between
     SessionTurn place = {};
     std::int64_t prompt_tokens = 0, shared_tokens = 0;  ///< lengths of a `DrawnText`, if any
+    std::int64_t most_tokens = 0;                       ///< as asked for
     CompletionStream stream = {};
     std::int64_t tokens = 0;  ///< sum of its pieces
   };

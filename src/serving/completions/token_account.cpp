@@ -13,12 +13,11 @@ namespace d5::detail {
 namespace {
 
 constexpr double kMostDifference = 0.01;  // largest, of two counts
+constexpr double kMostWrong = 0.01;       // largest share, of answers
 constexpr double kMostBusy = 0.1;         // as of the generator's lag
 constexpr double kShortest = 1;           // s
 
-bool differ(std::int64_t a, std::int64_t b) {
-  return double(std::abs(a - b)) > kMostDifference * double(std::max(a, b));
-}
+bool differ(double a, double b) { return std::abs(a - b) > kMostDifference * std::max(a, b); }
 
 /// "512 by usage, 500 by the tokenizer" if two counts differ; else empty. `ends`: tokens without a
 /// text that the usage may have, and no other count has.
@@ -45,7 +44,7 @@ std::string difference_in(const TokenAccount::Counts& counts, std::int64_t ends)
     const std::int64_t usage = *counts.by_usage, others = most.value_or(usage);
     take(usage > others ? std::max(usage - ends, others) : usage);
   }
-  return least && differ(*least, *most) ? words : std::string();
+  return least && differ(double(*least), double(*most)) ? words : std::string();
 }
 
 void add(std::string& words, const std::string& more) {
@@ -61,7 +60,20 @@ void set(Conditions& conditions, const std::string& what, const TokenAccount::Co
   one(" by tokenizer", counts.by_tokenizer);
 }
 
+void count(TokenAccount::Wrong& wrong, const std::string& words) {
+  if (wrong.answers++ == 0) wrong.first = words;
+}
+
 }  // namespace
+
+void TokenAccount::add_answer(std::optional<std::int64_t> by_usage, std::int64_t by_pieces,
+                              std::int64_t most_tokens) {
+  empty_answers += by_pieces == 0;
+  const Counts counts{.by_usage = by_usage, .by_pieces = by_pieces};
+  if (const std::string words = difference_in(counts, 1); !words.empty()) count(miscounted, words);
+  const std::int64_t most = std::max(by_usage.value_or(0) - 1, by_pieces);  // the end has no text
+  if (most > most_tokens) count(longer, fmt::format("{} tokens for {}", most, most_tokens));
+}
 
 SystemReport TokenAccount::report() const {
   SystemReport report;
@@ -78,6 +90,23 @@ SystemReport TokenAccount::report() const {
   if (const std::string words = difference_in(answers, whole_answers); !words.empty()) {
     add(report.doubt, "tokens of the answers are " + words);
   }
+  const double most_wrong = kMostWrong * double(whole_answers);
+  if (double(miscounted.answers) > most_wrong) {
+    add(report.doubt, fmt::format("{} of {} answers have another number of tokens than came, the "
+                                  "first {}",
+                                  miscounted.answers, whole_answers, miscounted.first));
+  }
+  if (empty_answers > 0) {
+    report.conditions["answers without a token"] = finding(empty_answers);
+  }
+  if (double(empty_answers) > most_wrong) {
+    add(report.doubt, fmt::format("{} of {} answers have no token", empty_answers, whole_answers));
+  }
+  if (longer.answers > 0) {
+    add(report.doubt, fmt::format("{} of {} answers are longer than asked for (most_tokens), the "
+                                  "first {}",
+                                  longer.answers, whole_answers, longer.first));
+  }
   if (const std::string words = difference_in(prompts, 0); !words.empty()) {
     add(report.doubt, "tokens of the prompts are " + words);
   }
@@ -87,8 +116,8 @@ SystemReport TokenAccount::report() const {
                           : "the server counts no tokens (usage): a piece counts as one; name its "
                             "tokenizer");
   }
-  if (asked_tokens && answers.by_usage &&
-      differ(*asked_tokens * whole_answers, *answers.by_usage)) {
+  if (asked_tokens && answers.by_usage && whole_answers > 0 &&
+      differ(double(*asked_tokens) * double(whole_answers), double(*answers.by_usage))) {
     add(report.doubt, fmt::format("{} answers have {} tokens, {} each were asked for (ignore_eos)",
                                   whole_answers, *answers.by_usage, *asked_tokens));
   }

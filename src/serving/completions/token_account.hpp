@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 
 #include "d5/evaluation/load/system_under_test.hpp"
 #include "serving/completions/completion_stream.hpp"
@@ -25,14 +26,26 @@ struct TokenAccount {
   bool expects_fresh = true;
   /// Tokens that each answer should have: it was asked not to end before; nothing: any number.
   std::optional<std::int64_t> asked_tokens = {};
-  std::int64_t whole_answers = 0;             ///< answers that came to their end
+  std::int64_t whole_answers = 0;  ///< answers that came to their end
+  std::int64_t empty_answers = 0;  ///< whole ones in which no token came
+  /// Answers of which something is wrong, and the first of them in words.
+  struct Wrong {
+    std::int64_t answers = 0;
+    std::string first = {};
+  };
+  Wrong miscounted = {};                      ///< the usage is not what came
+  Wrong longer = {};                          ///< more tokens than asked for
   std::map<int, std::int64_t> refusals = {};  ///< answers by HTTP's status, 300 and above
   double run_seconds = 0, busy_seconds = 0;   ///< length; the client's processor time
 
-  /// Counts as conditions. A doubt: counts of the same tokens that differ by more than 1%, answers
-  /// of another length than asked, prompts from a cache, no count by the server. A fault: the
-  /// client was busy for more than a tenth of the time, so that it took from the server, or stamped
-  /// late.
+  /// Judges one whole answer: sums over all hide what differs in opposite directions.
+  void add_answer(std::optional<std::int64_t> by_usage, std::int64_t by_pieces,
+                  std::int64_t most_tokens);
+
+  /// Counts as conditions. A doubt: counts of the same tokens that differ by more than 1%, in sums
+  /// or in more than 1% of the answers; more than 1% of the answers without a token; answers of
+  /// another length than asked, prompts from a cache, no count by the server. A fault: the client
+  /// was busy for more than a tenth of the time, so that it took from the server, or stamped late.
   ///
   /// The server's usage may have one token an answer more than other counts: the one that ends it,
   /// which has no text.
