@@ -205,19 +205,20 @@ def python_pieces(text: str) -> Iterator[Piece]:
         parsed = ast.parse(text)
     except SyntaxError:  # a test's
         return
+    nodes = list(ast.walk(parsed))
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT and not token.string.startswith("#!"):
             yield from comment.add(token.string, token.start[0], token.line[:token.start[1]])
     yield from comment.end()
-    described = {id(node.body[0].value) for node in ast.walk(parsed)
+    described = {id(node.body[0].value) for node in nodes
                  if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and node.body
                  and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)}
-    helps = {id(word.value) for node in ast.walk(parsed) if isinstance(node, ast.Call)
+    helps = {id(word.value) for node in nodes if isinstance(node, ast.Call)
              for word in node.keywords if word.arg in ("help", "summary", "description")}
-    helps |= {id(node.slice.elts[1]) for node in ast.walk(parsed)  # Annotated[float, "help"]
+    helps |= {id(node.slice.elts[1]) for node in nodes  # Annotated[float, "help"]
               if isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "Annotated"
               and isinstance(node.slice, ast.Tuple) and len(node.slice.elts) > 1}
-    for node in ast.walk(parsed):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             how = "comment" if id(node) in described else "help" if id(node) in helps else "text"
             yield Piece(node.lineno, how, node.value)
