@@ -35,9 +35,9 @@ bool QueryLog::answer(std::int64_t id, const QueryAnswer& answer, std::int64_t n
     return false;
   }
   entry.record.begun = answer.begun;
-  entry.record.status = answer.status;
-  entry.record.ended = answer.status == Status::passed ? now : 0;  // a refusal is no answer
+  entry.record.ended = now;
   entry.record.batch = answer.batch;
+  entry.record.status = answer.status;
   entry.record.tokens = answer.tokens > 0 ? answer.tokens : entry.tokens.load();
   if (answer.status != Status::passed || kept) {
     const std::lock_guard lock(mutex_);

@@ -118,7 +118,7 @@ std::vector<double> query_latencies(const ScenarioResult& result) {
   for_each_query(result, [&](std::span<const QueryRecord> query) {
     std::int64_t end = 0;
     for (const QueryRecord& sample : query) {
-      if (!sample.ended) return;
+      if (!sample.ended || sample.status != Status::passed) return;  // a refusal is no answer
       end = std::max(end, sample.ended);
     }
     latencies.push_back(double(end - latency_begin(result, query[0])) * kNanosecond);
