@@ -123,7 +123,7 @@ void add_predict_options(CLI::App& command, PredictOptions& options, bool& measu
                   "Chakra execution trace (.et)")
       ->required();
   command
-      .add_option("--ranks,--nodes", options.ranks,
+      .add_option("--ranks", options.ranks,
                   "numbers of ranks, as 1,2,4 or 1..128 (1..8 if left out)")
       ->option_text("N,...|N..N");
   command

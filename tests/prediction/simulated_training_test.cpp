@@ -196,6 +196,52 @@ TEST_CASE("a simulation above its time leaves the points before it") {
                   SimulationBudget);
 }
 
+TEST_CASE("averages of every few steps count in the mean step, and their bytes in its bytes") {
+  const auto averaged = [](std::int64_t every) {
+    SimulatedTrainingOptions options{.batch = 8, .scheme = {"model_averaging", {{"every", every}, {"all_reduce", "ring"}}}};
+    return simulate_training(three_pieces(), 4, fast_ports(), options);
+  };
+  const SimulatedTraining often = averaged(1);
+  REQUIRE(often.exposed > 1e-3);
+  for (const std::int64_t every : {2, 3, 4, 5, 8, 16}) {
+    CAPTURE(every);
+    const SimulatedTraining seldom = averaged(every);
+    CHECK(seldom.exposed == Approx(often.exposed / double(every)).epsilon(0.01));
+    CHECK(double(seldom.bytes_sent) == Approx(double(often.bytes_sent) / double(every)).margin(1));
+  }
+}
+
+TEST_CASE("a scheme that reads values, or has ranks of its own, is refused by name") {
+  const auto refusal_of = [](const EntryChoice& scheme) {
+    SimulatedTrainingOptions options{.batch = 8, .scheme = scheme};
+    try {
+      (void)simulate_training(three_pieces(), 4, fast_ports(), options);
+    } catch (const Unsupported& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (const char* name :
+       {"consistent_neighbors", "elastic_averaging", "push_sum", "stale_synchronous"}) {
+    CHECK_THAT(refusal_of({name}), Catch::Contains(name) && Catch::Contains("values of tensors"));
+  }
+  CHECK_THAT(refusal_of({"consistent_decentralized", {{"exchange", "compressed"}}}),
+             Catch::Contains("values of tensors"));
+  CHECK_THAT(refusal_of({"torch/ddp"}), Catch::Contains("its framework's own ranks"));
+  CHECK(refusal_of({"consistent_decentralized"}).empty());
+}
+
+TEST_CASE("a strategy that the graph predicts says what its gain is over") {
+  ScalingPredictionOptions options{.ranks = {4}};
+  options.training = ring_by(SimulatedProgressRule::poll);
+  PlannedTraining planned{options.training, fast_ports()};
+  const EntryChoice priority{"priority"};
+  apply_strategies({&priority, 1}, planned);
+  options.training = planned.training;
+  const auto points = predict_scaling(three_pieces(), planned.cluster, options);
+  CHECK_THAT(points.front().mistrusted, Catch::Contains("the graph, whose step without it is"));
+}
+
 TEST_CASE("numbers of ranks that no cluster has are refused") {
   for (const int ranks : {0, -1, 1'000'001}) {
     CHECK_THROWS_AS(predict_scaling(three_pieces(), fast_ports(), {.ranks = {ranks}}), ValueError);

@@ -91,7 +91,13 @@ double all_reduce_seconds(const ClusterDescription& cluster, int ranks,
 
 int run_cluster_show(const ClusterShowOptions& options) {
   const ClusterDescription cluster = load_cluster_description(options.cluster);
-  for (const auto& name : options.all_reduces) (void)all_reduces().at(name);
+  for (const auto& name : options.all_reduces) {
+    (void)all_reduces().at(name);
+    if (name != "auto") continue;
+    throw ValueError(
+        "cluster show: all-reduce 'auto' tries others in its first calls, which is no time of an "
+        "all-reduce; name those to compare");
+  }
   for (const auto& name : options.models) (void)find_simulated_network(name);
   const bool people = is_for_people(options.format);
   if (people) {

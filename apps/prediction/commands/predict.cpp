@@ -44,7 +44,7 @@ constexpr const char* kPredictExamples =
     R"(  d5 predict lenet --batch 32 --ranks 1..128 --cluster ethernet-10g,ethernet-25g
                                                 profile the model here, and predict its scaling on
                                                 two clusters
-  d5 predict p.json --nodes 1..1024 --cluster my.yaml --strong --batch 1024
+  d5 predict p.json --ranks 1..1024 --cluster my.yaml --strong --batch 1024
                                                 from a profile of 'd5 profile'
   d5 predict resnet-18 --batch 16 --measure 1,2
                                                 predict and measure ranks on this machine;
@@ -228,14 +228,36 @@ void write_last_graph(const app::PredictOptions& options, const TrainingProfile&
   app::write_graph({.graph = std::move(planned.graph)}, options.graph);
 }
 
+/// Refuses options of a model's profile beside a profile that was made before.
+void expect_of_model(const app::PredictOptions& options, const TrainingProfile& profile) {
+  const app::PredictOptions usual;
+  std::vector<std::string> given;
+  if (options.optimizer != usual.optimizer) given.emplace_back("--optimizer");
+  if (options.frameworks != usual.frameworks) given.emplace_back("--framework");
+  if (options.threads != usual.threads) given.emplace_back("--threads");
+  if (given.empty()) return;
+  throw ValueError(fmt::format(
+      "predict: {} beside the profile '{}', which was made with {} on {} threads; leave it out, or "
+      "make another profile with 'd5 profile'",
+      fmt::join(given, ", "), printable(options.model), printable(profile.framework),
+      profile.threads));
+}
+
 int run_predict(app::PredictOptions options, bool is_child) {
   app::apply(options);
+  if (!options.wire.empty() && !options.clusters.empty() && options.measure.empty()) {
+    throw ValueError(
+        "predict: --wire and --cluster each describe the network between ranks; leave one out");
+  }
   if (options.is_of_trace()) {
     publish_curves(options, app::predict_trace(options));
     return 0;
   }
   TrainingProfile profile;
-  if (options.is_of_profile()) profile = read_training_profile(options.model);
+  if (options.is_of_profile()) {
+    profile = read_training_profile(options.model);
+    expect_of_model(options, profile);
+  }
   if (options.batch == 0) {
     options.batch = options.is_of_profile() ? only_batch(profile) : usual_batch(options.model);
   }

@@ -153,6 +153,14 @@ void run_one_launch(ProfileCommand options, int launches) {
 }
 
 int run_profile(const ProfileCommand& options) {
+  if (!options.from_cost.empty() && (options.copies > 1 || options.launches > 1)) {
+    throw ValueError(
+        "profile: --from-cost computes one copy once; leave out --copies and --launches");
+  }
+  if (options.from_cost.empty() &&
+      (options.flop_per_byte > 0 || duration_seconds(options.switch_time) > 0)) {
+    throw ValueError("profile: --flop-per-byte and --switch are of --from-cost; give it, too");
+  }
   const bool is_part = !options.launch_file.empty();
   if (is_launched() && !is_part && options.launches > 1) {
     throw ValueError(

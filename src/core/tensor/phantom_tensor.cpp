@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <vector>
 
+#include "core/tensor/watched_phantoms.hpp"
 #include "d5/core/errors/error.hpp"
 
 namespace d5 {
@@ -29,6 +33,8 @@ char* phantom_mapping() {
   return begin;
 }
 
+std::atomic<bool> is_watched = false;
+
 }  // namespace
 
 Tensor phantom_tensor(const TensorDesc& desc) {
@@ -46,4 +52,40 @@ bool is_phantom(const Tensor& tensor) {
   return at >= phantom_mapping() && at < phantom_mapping() + kMostPhantomBytes;
 }
 
+namespace detail {
+
+WatchedPhantoms::WatchedPhantoms(std::size_t bytes) {
+  if (is_watched.exchange(true)) return;
+  constexpr std::size_t kPage = 4096;
+  bytes_ = std::min((bytes + kPage - 1) / kPage * kPage, kMostPhantomBytes);
+  if (mprotect(phantom_mapping(), bytes_, PROT_READ | PROT_WRITE) == 0) {
+    begin_ = phantom_mapping();
+  } else {
+    is_watched = false;
+  }
+}
+
+WatchedPhantoms::~WatchedPhantoms() {
+  if (!begin_) return;
+  madvise(begin_, bytes_, MADV_DONTNEED);
+  mprotect(begin_, bytes_, PROT_NONE);
+  is_watched = false;
+}
+
+bool WatchedPhantoms::touched() const {
+  if (!begin_) return false;
+  constexpr std::size_t kPage = 4096, kAtOnce = std::size_t{1} << 30;
+  std::vector<unsigned char> pages(std::min(bytes_, kAtOnce) / kPage);
+  for (std::size_t at = 0; at < bytes_; at += kAtOnce) {
+    const std::size_t size = std::min(kAtOnce, bytes_ - at);
+    if (mincore(begin_ + at, size, pages.data()) != 0) return false;
+    const auto end = pages.begin() + std::ptrdiff_t(size / kPage);
+    if (std::any_of(pages.begin(), end, [](unsigned char page) { return (page & 1) != 0; })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace detail
 }  // namespace d5

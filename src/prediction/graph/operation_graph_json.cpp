@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "core/parsing/json_reader.hpp"
 #include "d5/core/errors/error.hpp"
@@ -138,6 +141,11 @@ OperationGraph operation_graph_from_json(const std::string& text, const std::str
 }
 
 void write_operation_graph(const OperationGraph& graph, const std::string& path) {
+  constexpr std::array<std::string_view, 3> kKnown = {".json", ".dot", ".svg"};
+  if (std::ranges::none_of(kKnown, [&](std::string_view end) { return path.ends_with(end); })) {
+    throw ValueError(fmt::format("operation graph '{}': expected a file {}", printable(path),
+                                 fmt::join(kKnown, ", ")));
+  }
   write_file(path, path.ends_with(".dot")   ? to_dot(graph)
                    : path.ends_with(".svg") ? to_svg(graph)
                                             : to_json(graph));

@@ -145,8 +145,11 @@ std::vector<ClusterLevel> read_levels(const std::string& file, const YamlNode& n
                        .oversubscription = read_value(file, "oversubscription", false, *share),
                        .latency = read_value(file, "latency", false, *latency),
                        .source = read_word(file, "source", *source)};
-    if (!(level.oversubscription > 0)) {
-      fail_cluster(file, share->line, "oversubscription is 0; expected more than 0, as 1 or 2");
+    if (!(level.oversubscription >= 1)) {
+      fail_cluster(file, share->line,
+                   fmt::format("oversubscription is {}; expected 1 or more: hosts' bandwidth over "
+                               "that of their links",
+                               share->text));
     }
     const std::int64_t below = levels.empty() ? 1 : levels.back().hosts;
     if (level.hosts % below != 0 || (!levels.empty() && level.hosts == below)) {

@@ -144,6 +144,8 @@ TrainingProfile training_profile_from_json(const std::string& text, const std::s
   if (json.has("rates")) profile.rates = rates_from(json.object("rates"));
   for (const JsonReader& parameter : json.objects("parameters")) {
     profile.parameters.push_back({parameter.text("name"), parameter.number("bytes")});
+    if (profile.parameters.back().bytes >= 0) continue;
+    parameter.fail("bytes", fmt::format("is {}", profile.parameters.back().bytes), "0 or more");
   }
   for (const JsonReader& piece : json.objects("pieces")) {
     profile.pieces.push_back({.name = piece.text("name"),

@@ -184,6 +184,11 @@ std::vector<PredictedPoint> predict_execution_trace(const ChakraTrace& trace,
     point.exposed = std::max(0.0, point.step - alone);
     point.bytes = std::llround(bytes_through_busiest(graph));
     point.mistrusted = mistrust_of(graph, plan.cluster);
+    for (const std::string& note : trace.notes) {
+      std::string reason = note;
+      std::ranges::replace(reason, ';', ',');  // which parts reasons
+      point.mistrusted += (point.mistrusted.empty() ? "" : "; ") + reason;
+    }
     find_trace_bound(point, trace, plan);
     points.push_back(std::move(point));
   }

@@ -8,12 +8,15 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "d5/core/errors/error.hpp"
+#include "d5/core/results/results.hpp"
 #include "d5/core/statistics/student.hpp"
 #include "d5/core/tensor/random.hpp"
 #include "d5/prediction/networks/simulated_network.hpp"
@@ -162,6 +165,16 @@ PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription&
   for (const std::string& reason : profile.mistrusted) mistrust(reason);
   if (step_times(profile, point.batch).beyond) {
     mistrust(fmt::format("a batch of {} is outside the profiled range", point.batch));
+  }
+  if (!training.by_formula &&
+      !std::ranges::all_of(training.rewrites, &TrainingRewrite::is_scheme)) {
+    SimulatedTrainingOptions unchanged = training;
+    std::erase_if(unchanged.rewrites, std::not_fn(&TrainingRewrite::is_scheme));
+    unchanged.by_formula = true;
+    mistrust(fmt::format(
+        "the strategy is predicted by the graph, whose step without it is {}: its gain is over "
+        "that, not over simulated ranks",
+        with_prefix(simulate_training(profile, ranks, cluster, unchanged).step, "s")));
   }
   stopped = simulated.report.stopped;
   if (!stopped.empty()) mistrust(fmt::format("{} ({})", stopped, option_word("budget")));

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <string>
 
+#include "core/tensor/watched_phantoms.hpp"
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/errors/error.hpp"
 #include "d5/core/interrupts/interrupt.hpp"
@@ -181,17 +183,36 @@ class RankTraining {
   double last_gradient_ = 0;
 };
 
-void sum_up(SimulatedTraining& training, bool is_drawn) {
-  const auto steps = static_cast<double>(training.steps.size() - 1);
+/// Steps after which a scheme repeats itself: its option `every`, or 1. The first ones are left
+/// out, because first calls of algorithms take longer.
+int steps_of_period(const SimulatedTrainingOptions& options) {
+  std::int64_t every = 1;
+  for (const Option& option : find_scheme(options.scheme.name).options()) {
+    if (option.name != "every" || option.type != "integer") continue;
+    every = options.scheme.settings.integer("every", std::stoll(option.initial));
+  }
+  return static_cast<int>(std::max<std::int64_t>(1, every));
+}
+
+/// Bytes of all tensors that a rank may join.
+std::size_t phantom_bytes(const TimedStep& times) {
+  double elements = 0;
+  for (const auto& gradient : times.gradients) elements += double(gradient.elements);
+  return std::size_t(8 * elements) + (std::size_t{1} << 20);
+}
+
+/// Means over all steps but the first `left_out`.
+void sum_up(SimulatedTraining& training, std::size_t left_out, bool is_drawn) {
+  const auto steps = static_cast<double>(training.steps.size() - left_out);
   double backward = 0, exchange = 0;
   std::vector<double> ends;
-  for (std::size_t i = 1; i < training.steps.size(); ++i) {
+  for (std::size_t i = left_out; i < training.steps.size(); ++i) {
     training.step += training.steps[i].end / steps;
     ends.push_back(training.steps[i].end);
     backward += training.steps[i].backward_end;
     exchange += training.steps[i].exchange_end;
   }
-  if (is_drawn) training.step = summarise(ends).median;
+  if (is_drawn && left_out == 1) training.step = summarise(ends).median;
   training.exposed = exposed_time(training.step, training.computed);
   training.alpha = exchange > 0 ? backward / exchange : 1;
 }
@@ -229,33 +250,53 @@ SimulatedTraining detail::simulate_ranks(const TrainingProfile& profile, int ran
   simulation.rates = rates_of(profile, options);
   Batch batch = timed_batch();
   batch.global_size = batch.size * ranks;
-  training.report = run_simulated(
-      ranks, cluster,
-      [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
-        TimedStep own = times;
-        if (!factors.empty()) {
-          own.factors = drawn(factors, profile.copies, options.steps, rank.rank());
-        }
-        RankTraining one(own, rank, all, options.scheme);
-        std::int64_t before = all->traffic().total().bytes_sent;
-        for (int i = 0; i < options.steps; ++i) {
-          const SimulatedStep step = one.step(batch);
-          if (rank.rank() != 0) continue;
-          const std::int64_t sent = all->traffic().total().bytes_sent;
-          training.bytes_sent = sent - before;
-          before = sent;
-          training.steps.push_back(step);
-        }
-      },
-      simulation);
-  if (training.steps.size() < 2) {
+  if (options.scheme.name.find('/') != std::string::npos) {
+    throw Unsupported(fmt::format(
+        "distributed optimizer '{}' communicates in its framework's own ranks, which cannot be "
+        "simulated; predict one of d5's, or measure it on real ranks",
+        printable(options.scheme.name)));
+  }
+  const int every = ranks > 1 ? steps_of_period(options) : 1;
+  const int periods = (options.steps - 1 + every - 1) / every;
+  const int steps = every + periods * every;
+  const detail::WatchedPhantoms phantoms(phantom_bytes(times));
+  const auto expect_untouched = [&] {
+    if (!phantoms.touched()) return;
+    throw Unsupported(fmt::format(
+        "distributed optimizer '{}' reads or changes the values of tensors, and simulated ranks "
+        "have none; predict a scheme that only sends them, or measure this one on real ranks",
+        printable(options.scheme.name)));
+  };
+  const auto train = [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
+    TimedStep own = times;
+    if (!factors.empty()) own.factors = drawn(factors, profile.copies, steps, rank.rank());
+    RankTraining one(own, rank, all, options.scheme);
+    std::int64_t first = 0;
+    for (int i = 0; i < steps; ++i) {
+      const SimulatedStep step = one.step(batch);
+      if (rank.rank() != 0) continue;
+      if (i == 0) expect_untouched();
+      const std::int64_t sent = all->traffic().total().bytes_sent;
+      if (i < every) first = sent;
+      if (i >= every) training.bytes_sent = std::llround(double(sent - first) / (i + 1 - every));
+      training.steps.push_back(step);
+    }
+  };
+  try {
+    training.report = run_simulated(ranks, cluster, train, simulation);
+  } catch (...) {
+    expect_untouched();  // numbers of nothing may have been refused
+    throw;
+  }
+  expect_untouched();
+  if (training.steps.size() <= static_cast<std::size_t>(every)) {
     throw SimulationBudget(fmt::format(
-        "simulated training: {} after {} of {} steps of {} ranks, and the first is left "
+        "simulated training: {} after {} of {} steps of {} ranks, and the first are left "
         "out; raise {}, simulate fewer ranks, or take {}",
-        training.report.stopped, training.steps.size(), options.steps, ranks, option_word("budget"),
+        training.report.stopped, training.steps.size(), steps, ranks, option_word("budget"),
         option_word("model", "formula")));
   }
-  sum_up(training, options.draws_steps);
+  sum_up(training, static_cast<std::size_t>(every), options.draws_steps);
   return training;
 }
 

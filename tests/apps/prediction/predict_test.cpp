@@ -216,7 +216,7 @@ TEST_CASE("networks and strategies stand side by side") {
   const CostProfile profile;
   const auto run =
       run_d5("predict " + profile.file() +
-             " --batch 8 --nodes 2 --quiet --format csv --cluster "
+             " --batch 8 --ranks 2 --quiet --format csv --cluster "
              "ethernet-10g,ethernet-25g --strategy compute:factor=2 --strategy wire:bandwidth=2");
   INFO(run.err);
   REQUIRE(run.status == 0);
