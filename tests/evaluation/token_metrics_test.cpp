@@ -209,6 +209,7 @@ TEST_CASE("goodput counts answers within all limits, and misses count as misses"
   const auto result = run({.fail_every = 4, .fail_after = 3}, {.limits = {.ttft = 0.060}});
   CHECK(result.status == Status::failed);  // failed answers are in the reason
   CHECK_THAT(result.reason, Catch::Contains("25 of 100 samples failed"));
+  CHECK(value_of(result, "output_tokens") == 20);  // mean of whole answers
   const Estimate share = estimate(record_of(result, "attainment"));
   CHECK(share.value == 0.75);
   // scipy.stats.binomtest(75, 100).proportion_ci(method="exact")

@@ -140,7 +140,8 @@ std::vector<Measurement> token_measurements(const ScenarioResult& result,
     add_percentiles("stall", times.stall, percentiles, records);
     std::vector<double> tokens;
     for (const QueryRecord& query : result.queries) {
-      if (query.ended) tokens.push_back(double(query.tokens));
+      if (!query.ended || query.status != Status::passed) continue;  // no whole answer
+      tokens.push_back(double(query.tokens));
     }
     Measurement length = record_of("output_tokens", "token", Quantity::count, std::move(tokens),
                                    {.of = Statistic::Of::mean});
