@@ -198,7 +198,8 @@ TEST_CASE("a simulation above its time leaves the points before it") {
 
 TEST_CASE("averages of every few steps count in the mean step, and their bytes in its bytes") {
   const auto averaged = [](std::int64_t every) {
-    SimulatedTrainingOptions options{.batch = 8, .scheme = {"model_averaging", {{"every", every}, {"all_reduce", "ring"}}}};
+    SimulatedTrainingOptions options{
+        .batch = 8, .scheme = {"model_averaging", {{"every", every}, {"all_reduce", "ring"}}}};
     return simulate_training(three_pieces(), 4, fast_ports(), options);
   };
   const SimulatedTraining often = averaged(1);

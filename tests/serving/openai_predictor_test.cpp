@@ -197,6 +197,9 @@ TEST_CASE("a request says what was asked for, and each prompt begins with anothe
     }
     CHECK(server.asked.size() == 3);
     CHECK(nonces.size() == (is_fresh ? 3 : 0));
+    std::set<std::string> begins;  // counted numbers would begin alike
+    for (const std::string& nonce : nonces) begins.insert(nonce.substr(0, 8));
+    CHECK(begins.size() == nonces.size());
   }
 }
 
@@ -290,8 +293,8 @@ TEST_CASE("recorded requests ask for their lengths, by prompts of a letter a tok
   CHECK(prompt(replay_requests(trace, answers(10, 9), warm, result)[0]) == prompt(one[0]));
 
   // A server that counts others, and a vocabulary of bytes.
-  (void)replay_requests(trace, answers(12, 0), fresh, result);
-  CHECK_THAT(result.reason, Catch::Contains("tokens of the prompts are 23 by the server's usage, "
+  (void)replay_requests(trace, answers(8, 0), fresh, result);
+  CHECK_THAT(result.reason, Catch::Contains("tokens of the prompts are 15 by the server's usage, "
                                             "19 by the trace"));
   warm.tokenizer = tokenizers().at("bytes").make({});
   CHECK(prompt(replay_requests(trace, answers(10, 0), warm, result)[0]).size() == 10);
@@ -402,8 +405,8 @@ TEST_CASE("counts of tokens that differ are doubted, with the words") {
   CHECK_THAT(doubt_of({content("a"), usage(3, 1)}, asked),
              Catch::Contains("2 answers have 2 tokens, 9 each were asked for"));
   OpenaiSystem::Options counting{.is_fresh = false, .tokenizer = tokenizers().at("bytes").make({})};
-  CHECK_THAT(doubt_of({content("a"), usage(30, 1)}, counting),
-             Catch::Contains("tokens of the prompts are 60 by the server's usage, 18 by the "
+  CHECK_THAT(doubt_of({content("a"), usage(5, 1)}, counting),
+             Catch::Contains("tokens of the prompts are 10 by the server's usage, 18 by the "
                              "tokenizer"));
   CHECK_THAT(doubt_of({content("abc"), usage(9, 3)}, counting),
              Catch::Contains("6 by the server's usage, 2 by pieces, 6 by the tokenizer"));
@@ -446,6 +449,25 @@ TEST_CASE("a usage may count the token that ends each answer, and no more") {
   // Other counts differ without it, too.
   CHECK_THAT(doubt(100, 90, 10, 95), Catch::Contains("90 by pieces, 95 by the tokenizer"));
   CHECK(doubt(10'000, 9'901, 0).empty());  // within 1%
+}
+
+TEST_CASE("a chat's template is in the usage of its prompts, and may be cached") {
+  detail::TokenAccount account;
+  const auto doubt = [&](std::int64_t usage, std::optional<std::int64_t> own, std::int64_t cached,
+                         bool is_chat) {
+    account.has_template = is_chat;
+    account.prompts = {.by_usage = usage, .by_tokenizer = own};
+    account.cached = cached;
+    return account.report().doubt;
+  };
+  CHECK(doubt(255, 135, 0, true).empty());
+  CHECK_THAT(doubt(255, 135, 0, false), Catch::Contains("255 by the server's usage, 135 by the"));
+  CHECK_THAT(doubt(120, 135, 0, true), Catch::Contains("120 by the server's usage, 135 by the"));
+  CHECK(doubt(255, 135, 120, true).empty());
+  CHECK_THAT(doubt(255, 135, 121, true), Catch::Contains("took 121 prompt tokens from its cache"));
+  CHECK_THAT(doubt(135, 135, 1, false), Catch::Contains("took 1 prompt tokens from its cache"));
+  CHECK(doubt(255, {}, 127, true).empty());  // nobody else counts
+  CHECK_THAT(doubt(255, {}, 128, true), Catch::Contains("took 128 prompt tokens"));
 }
 
 TEST_CASE("counts that lie in opposite directions are doubted answer by answer") {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "d5/core/errors/error.hpp"
+#include "d5/core/tensor/random.hpp"
 #include "d5/core/trace/trace.hpp"
 
 namespace d5::detail {
@@ -81,7 +82,11 @@ std::vector<std::string> OpenaiSystem::turns_of(const Query& query) {
   std::string text = prompts_.text(query.sample);
   const auto [session, turn] = query.place;
   // What is said in a session is new to no cache.
-  if (options_.is_fresh && turn == 0) text = fmt::format("[{:016x}] {}", run_ + number_++, text);
+  if (options_.is_fresh && turn == 0) {  // no two nonces begin alike, as counted numbers would
+    RandomStream nonce(run_, stream_of("nonce"), std::uint32_t(number_++));
+    const std::uint32_t high = nonce.bits();
+    text = fmt::format("{:08x}{:08x} {}", high, nonce.bits(), text);
+  }
   if (session < 0) return {text};
   const std::lock_guard lock(mutex_);
   if (turn == 0) sessions_[session].clear();
@@ -191,6 +196,7 @@ SystemReport OpenaiSystem::report() {
     }
   }
   account.cached = usage.cached;
+  account.has_template = options_.request.interface == CompletionRequest::Interface::chat;
   if (drawn > 0) {
     account.prompts.by_trace = drawn;
   } else if (options_.request.ignore_eos) {

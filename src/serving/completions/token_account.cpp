@@ -75,6 +75,12 @@ void TokenAccount::add_answer(std::optional<std::int64_t> by_usage, std::int64_t
   if (most > most_tokens) count(longer, fmt::format("{} tokens for {}", most, most_tokens));
 }
 
+std::int64_t TokenAccount::tokens_of_templates() const {
+  if (!has_template || !prompts.by_usage) return 0;
+  const auto own = prompts.by_tokenizer ? prompts.by_tokenizer : prompts.by_trace;
+  return own ? std::max<std::int64_t>(0, *prompts.by_usage - *own) : *prompts.by_usage / 2;
+}
+
 SystemReport TokenAccount::report() const {
   SystemReport report;
   set(report.conditions, "output tokens", answers);
@@ -107,7 +113,8 @@ SystemReport TokenAccount::report() const {
                                   "first {}",
                                   longer.answers, whole_answers, longer.first));
   }
-  if (const std::string words = difference_in(prompts, 0); !words.empty()) {
+  const std::int64_t in_template = has_template ? prompts.by_usage.value_or(0) : 0;
+  if (const std::string words = difference_in(prompts, in_template); !words.empty()) {
     add(report.doubt, "tokens of the prompts are " + words);
   }
   if (whole_answers > 0 && !answers.by_usage) {
@@ -121,7 +128,8 @@ SystemReport TokenAccount::report() const {
     add(report.doubt, fmt::format("{} answers have {} tokens, {} each were asked for (ignore_eos)",
                                   whole_answers, *answers.by_usage, *asked_tokens));
   }
-  if (expects_fresh && cached > shared) {
+  if (cached > 0) report.conditions["cached prompt tokens"] = finding(cached, "token");
+  if (expects_fresh && cached > shared + tokens_of_templates()) {
     const std::string although =
         prompts.by_trace ? fmt::format("prompts of the trace share {} with earlier ones", shared)
                          : "each prompt began with a nonce";

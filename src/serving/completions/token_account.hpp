@@ -19,9 +19,10 @@ struct TokenAccount {
     std::optional<std::int64_t> by_trace = {};  ///< as asked for
   };
   Counts answers = {}, prompts = {};
-  std::int64_t cached = 0;   ///< prompt tokens that the server took from a cache
-  std::int64_t shared = 0;   ///< prompt tokens that earlier prompts of a trace began with, too
-  std::int64_t garbled = 0;  ///< answers with bytes that are not UTF-8
+  std::int64_t cached = 0;    ///< prompt tokens that the server took from a cache
+  std::int64_t shared = 0;    ///< prompt tokens that earlier prompts of a trace began with, too
+  bool has_template = false;  ///< the server writes chats, so that it has tokens of a template, too
+  std::int64_t garbled = 0;   ///< answers with bytes that are not UTF-8
   /// Each prompt began with a nonce, or shares no more than `shared` tokens with others.
   bool expects_fresh = true;
   /// Tokens that each answer should have: it was asked not to end before; nothing: any number.
@@ -48,8 +49,12 @@ struct TokenAccount {
   /// was busy for more than a tenth of the time, so that it took from the server, or stamped late.
   ///
   /// The server's usage may have one token an answer more than other counts: the one that ends it,
-  /// which has no text.
+  /// which has no text. Its usage of prompts has a chat's template, too, which it may keep.
   [[nodiscard]] SystemReport report() const;
+
+ private:
+  /// At most; half of the prompts where nobody else counts their tokens.
+  [[nodiscard]] std::int64_t tokens_of_templates() const;
 };
 
 }  // namespace d5::detail

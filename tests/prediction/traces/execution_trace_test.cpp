@@ -78,6 +78,10 @@ TEST_CASE("the cluster prices communication, and computing is scaled") {
   plan.training.batch = 4;
   const auto points = predict_execution_trace(trace, plan, std::vector{1, 2, 4});
   REQUIRE(points.size() == 3);
+  for (const PredictedPoint& point : points) {  // what the trace does not say stays a doubt
+    CHECK_THAT(point.mistrusted, Contains("no operation waits for: 1, ") &&
+                                     Contains("collectives without comm_size: 1, "));
+  }
   const auto ring = [](int n) {
     return 2 * (n - 1) * kSimpleLatency + 2 * (n - 1) * 8e6 / n / kSimpleBandwidth;
   };
