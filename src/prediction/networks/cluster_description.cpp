@@ -102,10 +102,6 @@ ClusterFigure read_figure(const std::string& file, const FigureRow& row, const Y
   }
   ClusterFigure figure{0, read_word(file, "source", *source)};
   figure.value = read_value(file, row.key, row.is_rate(), *value);
-  if (row.member == &ClusterDescription::medium_share && figure.value > 1) {
-    fail_cluster(file, value->line,
-                 fmt::format("medium_share is {}; expected a share, 0 to 1", value->text));
-  }
   return figure;
 }
 
