@@ -128,6 +128,12 @@ void expect(const SimulatedTrainingOptions& options) {
         "simulated training: {} steps; expected 2 or more, because the first is left out",
         options.steps));
   }
+  if (options.scheme.name.find('/') != std::string::npos) {
+    throw Unsupported(fmt::format(
+        "distributed optimizer '{}' communicates in its framework's own ranks, which cannot be "
+        "simulated; predict one of d5's, or measure it on real ranks",
+        printable(options.scheme.name)));
+  }
   if (!(options.compute_factor > 0) || std::isinf(options.compute_factor)) {
     throw ValueError(fmt::format("simulated training: a compute factor of {}; expected more than 0",
                                  options.compute_factor));
@@ -250,15 +256,9 @@ SimulatedTraining detail::simulate_ranks(const TrainingProfile& profile, int ran
   simulation.rates = rates_of(profile, options);
   Batch batch = timed_batch();
   batch.global_size = batch.size * ranks;
-  if (options.scheme.name.find('/') != std::string::npos) {
-    throw Unsupported(fmt::format(
-        "distributed optimizer '{}' communicates in its framework's own ranks, which cannot be "
-        "simulated; predict one of d5's, or measure it on real ranks",
-        printable(options.scheme.name)));
-  }
   const int every = ranks > 1 ? steps_of_period(options) : 1;
   const int periods = (options.steps - 1 + every - 1) / every;
-  const int steps = every + periods * every;
+  const int steps = (1 + periods) * every;
   const detail::WatchedPhantoms phantoms(phantom_bytes(times));
   const auto expect_untouched = [&] {
     if (!phantoms.touched()) return;
