@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -95,6 +97,17 @@ void expect_runs(Database& database, const std::vector<std::string>& runs) {
       return true;
     });
   }
+}
+
+/// The rows with this process's environment. Equal rows have the time at which they were first
+/// stored, so that they are one run, whose id follows from its bytes. The GIL guards the times.
+Results results_of(const std::vector<Measurement>& rows) {
+  static std::map<std::size_t, std::string> times;
+  Results results{.environment = environment(), .measurements = rows};
+  const std::string now = std::exchange(results.environment.time, "");
+  results.environment.time =
+      times.emplace(std::hash<std::string>()(to_json(results)), now).first->second;
+  return results;
 }
 
 /// Throws: UnknownOption, TypeError and ValueError for words that can match no record, as
@@ -287,10 +300,8 @@ void bind_database(py::module_& m) {
               throw ValueError(
                   "d5.Database.add: measurements is [], expected one or more of a run");
             }
-            return at_work(database, [&] {
-              return database.to_write().add({.environment = environment(), .measurements = rows},
-                                             command);
-            });
+            const Results results = results_of(rows);
+            return at_work(database, [&] { return database.to_write().add(results, command); });
           },
           py::arg("measurements"), py::arg("command") = "",
           "Stores rows as one run. Returns its id.")
