@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <map>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/machine/machine.hpp"
 #include "d5/core/numbers/duration.hpp"
@@ -112,6 +115,26 @@ void keep_cluster(const std::string& file) {
   cluster.latency = {1e-3, "made up"};
   cluster.bandwidth = {1e9, "made up"};
   write(file, to_yaml(cluster));
+}
+
+TEST_CASE("an option that would change nothing is refused") {
+  const CostProfile profile;
+  const std::vector<std::pair<std::string, std::string>> refused{
+      {"predict " + profile.file() + " --wire 9us,2GB/s --cluster ethernet-10g", "leave one out"},
+      {"predict " + profile.file() + " --optimizer adam --threads 1",
+       "--optimizer, --threads beside"},
+      {"profile lenet --switch 10ms", "--switch are of --from-cost"},
+      {"profile lenet --from-cost 10ms --copies 4", "leave out --copies and --launches"},
+      {"cluster show ethernet-10g --ranks 2 --all-reduce auto", "name those to compare"},
+      {"predict " + profile.file() + " --nodes 2", "--nodes"},
+      {"predict " + profile.file() + " --ranks 2 --graph " + (profile / "g.xyz"),
+       ".json, .dot, .svg"}};
+  for (const auto& [line, says] : refused) {
+    const auto run = run_d5(line);
+    CAPTURE(line, run.out);
+    CHECK(run.status == 2);
+    CHECK_THAT(run.err, Catch::Contains(says));
+  }
 }
 
 TEST_CASE("times of real ranks stand beside the predicted ones") {
