@@ -59,9 +59,7 @@ struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptio
 
 TrainingProfile from_cost(const ProfileCommand& options) {
   const auto sizes = sizes_from(options.batches);
-  if (sizes.size() != 1 || options.copies > 1) {
-    throw ValueError("profile: --from-cost needs one --batch, and one copy");
-  }
+  if (sizes.size() != 1) throw ValueError("profile: --from-cost needs one --batch");
   return profile_from_cost(options.model, {.batch = sizes.front(),
                                            .step_seconds = duration_seconds(options.from_cost),
                                            .flop_per_byte = options.flop_per_byte,

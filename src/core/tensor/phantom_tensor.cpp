@@ -18,6 +18,7 @@ namespace d5 {
 namespace {
 
 constexpr std::size_t kMostPhantomBytes = std::size_t{1} << 38;  // addresses, not memory
+constexpr std::size_t kPage = 4096;
 
 char* phantom_mapping() {
   static char* const begin = [] {
@@ -56,7 +57,6 @@ namespace detail {
 
 WatchedPhantoms::WatchedPhantoms(std::size_t bytes) {
   if (is_watched.exchange(true)) return;
-  constexpr std::size_t kPage = 4096;
   bytes_ = std::min((bytes + kPage - 1) / kPage * kPage, kMostPhantomBytes);
   if (mprotect(phantom_mapping(), bytes_, PROT_READ | PROT_WRITE) == 0) {
     begin_ = phantom_mapping();
@@ -74,7 +74,7 @@ WatchedPhantoms::~WatchedPhantoms() {
 
 bool WatchedPhantoms::touched() const {
   if (!begin_) return false;
-  constexpr std::size_t kPage = 4096, kAtOnce = std::size_t{1} << 30;
+  constexpr std::size_t kAtOnce = std::size_t{1} << 30;
   std::vector<unsigned char> pages(std::min(bytes_, kAtOnce) / kPage);
   for (std::size_t at = 0; at < bytes_; at += kAtOnce) {
     const std::size_t size = std::min(kAtOnce, bytes_ - at);

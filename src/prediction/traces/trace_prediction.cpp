@@ -106,7 +106,9 @@ void find_trace_bound(PredictedPoint& point, const ChakraTrace& trace,
   point.gain = point.step - best;
 }
 
-std::string mistrust_of(const OperationGraph& graph, const ClusterDescription& cluster) {
+/// `notes` of the trace: what it does not say.
+std::string mistrust_of(const OperationGraph& graph, const ClusterDescription& cluster,
+                        const std::vector<std::string>& notes) {
   std::string reasons;
   const auto add = [&](const std::string& reason) {
     reasons += (reasons.empty() ? "" : "; ") + reason;
@@ -128,6 +130,10 @@ std::string mistrust_of(const OperationGraph& graph, const ClusterDescription& c
   }
   if (unknown > 0) {
     add(fmt::format("{} messages without comm_size take their recorded time", unknown));
+  }
+  for (std::string note : notes) {
+    std::ranges::replace(note, ';', ',');  // which parts reasons
+    add(note);
   }
   return reasons;
 }
@@ -183,12 +189,7 @@ std::vector<PredictedPoint> predict_execution_trace(const ChakraTrace& trace,
     point.computed = alone;
     point.exposed = std::max(0.0, point.step - alone);
     point.bytes = std::llround(bytes_through_busiest(graph));
-    point.mistrusted = mistrust_of(graph, plan.cluster);
-    for (const std::string& note : trace.notes) {
-      std::string reason = note;
-      std::ranges::replace(reason, ';', ',');  // which parts reasons
-      point.mistrusted += (point.mistrusted.empty() ? "" : "; ") + reason;
-    }
+    point.mistrusted = mistrust_of(graph, plan.cluster, trace.notes);
     find_trace_bound(point, trace, plan);
     points.push_back(std::move(point));
   }

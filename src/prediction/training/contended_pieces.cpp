@@ -41,6 +41,14 @@ std::vector<KernelWork> kernel_work(const TrainingProfile& profile, std::int64_t
   return works;
 }
 
+PlannedAllReduce simulated_all_reduce(const SimulatedTrainingOptions& options) {
+  PlannedAllReduce planned = planned_all_reduce(options.scheme, "auto");
+  if (options.simulation.progress == SimulatedProgressRule::thread && !planned.resources.threads) {
+    planned.resources.threads = 1;
+  }
+  return planned;
+}
+
 }  // namespace
 
 PlannedAllReduce planned_all_reduce(const EntryChoice& scheme, const std::string& usual) {
@@ -51,18 +59,6 @@ PlannedAllReduce planned_all_reduce(const EntryChoice& scheme, const std::string
   planned.resources = resources_of(all_reduces().at("with_resources").make(settings)->chosen());
   return planned;
 }
-
-namespace {
-
-PlannedAllReduce simulated_all_reduce(const SimulatedTrainingOptions& options) {
-  PlannedAllReduce planned = planned_all_reduce(options.scheme, "auto");
-  if (options.simulation.progress == SimulatedProgressRule::thread && !planned.resources.threads) {
-    planned.resources.threads = 1;
-  }
-  return planned;
-}
-
-}  // namespace
 
 ContentionMap::Cells map_cells(const TrainingProfile& profile,
                                const SimulatedTrainingOptions& options) {

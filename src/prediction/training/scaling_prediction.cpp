@@ -170,11 +170,10 @@ PredictedPoint predict(const TrainingProfile& profile, const ClusterDescription&
       !std::ranges::all_of(training.rewrites, &TrainingRewrite::is_scheme)) {
     SimulatedTrainingOptions unchanged = training;
     std::erase_if(unchanged.rewrites, std::not_fn(&TrainingRewrite::is_scheme));
-    unchanged.by_formula = true;
     mistrust(fmt::format(
         "the strategy is predicted by the graph, whose step without it is {}: its gain is over "
         "that, not over simulated ranks",
-        with_prefix(simulate_training(profile, ranks, cluster, unchanged).step, "s")));
+        with_prefix(closed_step(profile, cluster, unchanged, ranks), "s")));
   }
   stopped = simulated.report.stopped;
   if (!stopped.empty()) mistrust(fmt::format("{} ({})", stopped, option_word("budget")));

@@ -291,9 +291,9 @@ SimulatedTraining detail::simulate_ranks(const TrainingProfile& profile, int ran
   expect_untouched();
   if (training.steps.size() <= static_cast<std::size_t>(every)) {
     throw SimulationBudget(fmt::format(
-        "simulated training: {} after {} of {} steps of {} ranks, and the first are left "
-        "out; raise {}, simulate fewer ranks, or take {}",
-        training.report.stopped, training.steps.size(), steps, ranks, option_word("budget"),
+        "simulated training: {} after {} of {} steps of {} ranks, of which the first {} do "
+        "not count; raise {}, simulate fewer ranks, or take {}",
+        training.report.stopped, training.steps.size(), steps, ranks, every, option_word("budget"),
         option_word("model", "formula")));
   }
   sum_up(training, static_cast<std::size_t>(every), options.draws_steps);
