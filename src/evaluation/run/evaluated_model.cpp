@@ -159,9 +159,11 @@ std::shared_ptr<Predictor> EvaluatedModel::predictor(std::int64_t batch) {
   return predictor_;
 }
 
+bool EvaluatedModel::opens_generator() const { return generator_ && !find_predictor(word()); }
+
 std::shared_ptr<Predictor> EvaluatedModel::open(std::int64_t batch, ColdStart& cold_start) {
   const auto threads = static_cast<int>(evaluation_.manifest.threads);
-  if (!generator_ || find_predictor(word())) {
+  if (!opens_generator()) {
     return open_predictor(
         word(), *assets_,
         {.threads = threads, .largest_batch = batch, .warm_up_inputs = warm_up_inputs(batch)},
@@ -177,8 +179,8 @@ std::shared_ptr<Predictor> EvaluatedModel::open(std::int64_t batch, ColdStart& c
 }
 
 std::shared_ptr<GeneratorPredictor> EvaluatedModel::generating(std::int64_t batch) {
-  if (!generator_ || find_predictor(word())) return nullptr;
-  return std::dynamic_pointer_cast<GeneratorPredictor>(predictor(batch));
+  return opens_generator() ? std::dynamic_pointer_cast<GeneratorPredictor>(predictor(batch))
+                           : nullptr;
 }
 
 std::shared_ptr<GeneratorPredictor> EvaluatedModel::opened_generator() const {
@@ -195,7 +197,7 @@ RegretJudge& EvaluatedModel::judge() {
 }
 
 std::unique_ptr<SystemUnderTest> EvaluatedModel::text_system(std::int64_t batch) {
-  const bool steps = generator_ && !find_predictor(word());
+  const bool steps = opens_generator();
   const EvaluationManifest& asked = evaluation_.manifest;
   if (steps && (asked.instances > 1 || asked.longest_wait > 0)) {
     throw Unsupported(fmt::format(

@@ -65,6 +65,8 @@ class EvaluatedModel {
  private:
   /// Checks that precede every opening.
   void expect_openable();
+  /// Whether a generator runs in the word's executor, not in a predictor that generates by itself.
+  [[nodiscard]] bool opens_generator() const;
   /// Opens what the word names.
   [[nodiscard]] std::shared_ptr<Predictor> open(std::int64_t batch, ColdStart& cold_start);
   /// The steps with the model's texts and files in their settings.
