@@ -99,15 +99,13 @@ void expect_runs(Database& database, const std::vector<std::string>& runs) {
   }
 }
 
-/// The rows with this process's environment. Equal rows have the time at which they were first
-/// stored, so that they are one run, whose id follows from its bytes. The GIL guards the times.
+/// The rows with this process's environment. Equal rows have the one in which they were first
+/// stored, so that they are one run, whose id follows from its bytes. The GIL guards the map.
 Results results_of(const std::vector<Measurement>& rows) {
-  static std::map<std::size_t, std::string> times;
-  Results results{.environment = environment(), .measurements = rows};
-  const std::string now = std::exchange(results.environment.time, "");
-  results.environment.time =
-      times.emplace(std::hash<std::string>()(to_json(results)), now).first->second;
-  return results;
+  static std::map<std::size_t, Environment> environments;
+  const std::size_t key = std::hash<std::string>()(to_json(Results{.measurements = rows}));
+  return {.environment = environments.try_emplace(key, environment()).first->second,
+          .measurements = rows};
 }
 
 /// Throws: UnknownOption, TypeError and ValueError for words that can match no record, as
