@@ -83,6 +83,10 @@ TEST_CASE("a peak tells each rate that it tried, and an analysis draws them") {
   limited.manifest.ttft_limit = 0.5;
   CHECK_THROWS_WITH(peak_work(limited, options), Catch::Contains("attainment>=99%"));
 
+  PeakWorkOptions rated = options;
+  rated.scenario.settings.set("rate", 50.0);
+  CHECK_THROWS_WITH(peak_work(evaluation, rated), Catch::Contains("'constant:rate=50' has a rate"));
+
   options.search.objectives[0].limit = 1e-9;  // nobody's
   options.search.lowest_rate = 40;
   results = run_work(peak_work(evaluation, options)).results;

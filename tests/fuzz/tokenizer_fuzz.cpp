@@ -53,7 +53,7 @@ bool is_lossless(const detail::BpeFile& file) {
   const auto takes_spaces = [](const detail::AddedToken& token) {
     return token.takes_spaces_before || token.takes_spaces_after;
   };
-  return file.forms.empty() && file.bytes.unknown == detail::ByteTokens::kNone &&
+  return file.forms.empty() && std::ranges::count(file.bytes.of, detail::ByteTokens::kNone) == 0 &&
          std::ranges::count(file.cuts, detail::WordCut::space_before) == 0 &&
          std::ranges::none_of(file.added, takes_spaces);
 }

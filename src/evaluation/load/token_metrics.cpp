@@ -67,7 +67,24 @@ void add_output_rate(const ScenarioResult& result, std::vector<Measurement>& rec
   records.push_back(std::move(record));
 }
 
-/// The share of queries that kept their limits, and that share of the rate of queries.
+/// Half of the interval of the rate of queries over the rate, from the gaps between their ends. NaN
+/// for fewer than three.
+double rate_uncertainty(const ScenarioResult& result) {
+  std::vector<double> ends;
+  for (const QueryRecord& query : result.queries) {
+    if (query.ended) ends.push_back(double(query.ended));
+  }
+  if (ends.empty()) return NAN;
+  std::ranges::sort(ends);
+  std::vector<double> gaps(ends.size());
+  std::adjacent_difference(ends.begin(), ends.end(), gaps.begin());
+  const Estimate gap = mean_with_interval(std::span(gaps).subspan(1));
+  return (gap.interval.high - gap.interval.low) / 2 / gap.value;
+}
+
+/// The share of queries that kept their limits, and that share of the rate of queries. The rate was
+/// drawn, too: its uncertainty and the share's are added by squares (Zou and Donner, "Construction
+/// of confidence limits about effect measures", 2008).
 void add_goodput(const ScenarioResult& result, std::vector<Measurement>& records) {
   const std::vector<bool> kept = kept_limits(result);
   Measurement share = record_of("attainment", "1", Quantity::share, {kept.begin(), kept.end()},
@@ -90,7 +107,13 @@ void add_goodput(const ScenarioResult& result, std::vector<Measurement>& records
     goodput.quantity = Quantity::rate;
     goodput.statistic = {.of = Statistic::Of::single};
     goodput.samples = {of_share.value * rate};
-    set_interval(goodput, {of_share.interval.low * rate, of_share.interval.high * rate});
+    const double by_rate = of_share.value * rate_uncertainty(result);
+    const double below = std::hypot(of_share.value - of_share.interval.low, by_rate);
+    const double above = std::hypot(of_share.interval.high - of_share.value, by_rate);
+    if (std::isfinite(by_rate)) {
+      set_interval(goodput, {rate * std::max(0.0, of_share.value - below),
+                             rate * (of_share.value + above)});
+    }
     records.push_back(std::move(goodput));
   }
   records.push_back(std::move(share));

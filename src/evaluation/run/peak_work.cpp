@@ -288,6 +288,12 @@ std::vector<WorkPiece> peak_work(const FixedEvaluation& evaluation, PeakWorkOpti
         "find-peak: limits of a good answer (ttft_limit, tpot_limit, latency_limit) are given, "
         "expected an objective of their attainment, too, as \"attainment>=99%\"");
   }
+  if (options.scenario.settings.has("rate")) {
+    throw ValueError(fmt::format(
+        "find-peak: scenario '{}' has a rate, expected none: the search chooses rates, and begins "
+        "at first_rate",
+        printable(to_words(options.scenario))));
+  }
   (void)d5::peak_bound(options.search);  // throws for objectives that cannot be
   std::vector<WorkPiece> pieces;
   for (std::size_t m = 0; m < evaluation.models.size(); ++m) {

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
+#include <chrono>
 #include <ctime>
 #include <exception>
 #include <mutex>
@@ -31,6 +32,7 @@ double thread_seconds() {
   return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
 
+using Clock = std::chrono::steady_clock;
 using MultiHandle = std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)>;
 
 }  // namespace
@@ -76,6 +78,7 @@ class CompletionClient::Running {
     std::int64_t id;
     std::string body;
     CurlHandle handle;
+    Clock::time_point heard = Clock::now();  ///< when the last byte arrived, or the request began
     std::string refusal = {}, fault = {};
     std::array<char, CURL_ERROR_SIZE> reason = {};
   };
@@ -95,6 +98,7 @@ class CompletionClient::Running {
 
   static std::size_t take(char* data, std::size_t size, std::size_t count, void* into) {
     auto& transfer = *static_cast<Transfer*>(into);
+    transfer.heard = Clock::now();
     const std::string_view bytes(data, size * count);
     if (status_of(transfer.handle.get()) >= kRefused) {
       const std::size_t room = kMostRefusal - transfer.refusal.size();
@@ -117,9 +121,40 @@ class CompletionClient::Running {
       begin_asked();
       libcurl().multi_perform(multi_.get(), &going);
       end_finished();
+      end_silent();
       busy_seconds_ = thread_seconds();
-      constexpr int kLongest = 1000;  // ms; `ask` and the end wake it
-      libcurl().multi_poll(multi_.get(), nullptr, 0, kLongest, nullptr);
+      libcurl().multi_poll(multi_.get(), nullptr, 0, milliseconds_to_wait(), nullptr);
+    }
+  }
+
+  /// Until the next answer can have been silent for too long. `ask` and the end wake the thread.
+  [[nodiscard]] int milliseconds_to_wait() const {
+    constexpr std::chrono::milliseconds kLongest(1000);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_silent_ - Clock::now());
+    return int(std::clamp(left, std::chrono::milliseconds(0), kLongest).count());
+  }
+
+  /// Ends the answers of which no byte came for `seconds`. libcurl's limit of a speed is an average
+  /// over time, which ends them late.
+  void end_silent() {
+    const auto now = Clock::now();
+    if (now < next_silent_) return;
+    const auto most = std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(options_.seconds));
+    next_silent_ = now + most;  // of a request that begins now
+    std::vector<CURL*> silent;
+    for (const auto& [curl, transfer] : transfers_) {
+      const auto end = transfer->heard + most;
+      if (end <= now) {
+        silent.push_back(curl);
+      } else {
+        next_silent_ = std::min(next_silent_, end);
+      }
+    }
+    for (CURL* const curl : silent) {
+      libcurl().multi_remove_handle(multi_.get(), curl);
+      const auto transfer = std::move(transfers_.extract(curl).mapped());
+      end_(transfer->id, 0, fmt::format("no byte of the answer came for {} s", options_.seconds));
     }
   }
 
@@ -143,8 +178,6 @@ class CompletionClient::Running {
     libcurl().easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(transfer->body.size()));
     libcurl().easy_setopt(curl, CURLOPT_POSTFIELDS, transfer->body.data());
     libcurl().easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 20L);
-    libcurl().easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    libcurl().easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, long(std::ceil(options_.seconds)));
     libcurl().easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     libcurl().easy_setopt(curl, CURLOPT_ERRORBUFFER, transfer->reason.data());
     libcurl().easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
@@ -179,6 +212,7 @@ class CompletionClient::Running {
   std::mutex mutex_;  ///< guards `asked_`
   std::vector<std::pair<std::int64_t, std::string>> asked_;
   std::unordered_map<CURL*, std::unique_ptr<Transfer>> transfers_;
+  Clock::time_point next_silent_ = {};  ///< no answer has been silent for too long before
   std::atomic<double> busy_seconds_ = 0;
   std::jthread thread_;
 };

@@ -183,6 +183,13 @@ TEST_CASE("bytes without a token become the unknown one, neighbours together or 
   CHECK(toy_tokenizer(file)->encode("axxbx") == Ids{'a', 300, 'b', 300});
 }
 
+TEST_CASE("bytes are left out where the file has neither a token nor an unknown one for them") {
+  if (!testing::has_icu()) return;
+  nlohmann::json file = toy_file({{"a", "b"}});
+  file["model"]["vocab"].erase("x");
+  CHECK(toy_tokenizer(file)->encode("axbxx") == Ids{256});  // neighbours merge, as in `tokenizers`
+}
+
 TEST_CASE("a file's template is the frame of its texts") {
   if (!testing::has_icu()) return;
   nlohmann::json file = toy_file({}, {toy_token("<s>", 300), toy_token("</s>", 301)});

@@ -104,6 +104,11 @@ def without_spaces(content: dict) -> None:
     content["added_tokens"] = [token for token in content["added_tokens"] if token["special"]]
 
 
+def without_spaces_or_unknown(content: dict) -> None:
+    without_spaces(content)
+    content["model"].update(unk_token=None)
+
+
 def known_kinds() -> Iterator[tuple[str, tokenizers.Tokenizer]]:
     yield "gpt2", trained("gpt2", byte_level())
     yield "gpt2 behind a space", trained("space", pre_tokenizers.ByteLevel(add_prefix_space=True))
@@ -117,6 +122,7 @@ def known_kinds() -> Iterator[tuple[str, tokenizers.Tokenizer]]:
     yield "qwen2 in NFKC", trained("nfkc", split(QWEN2), normalizers.Sequence([normalizers.NFD(), normalizers.NFKC()]))
 
     yield "no token for a space", changed(trained("unknown", byte_level()), without_spaces)
+    yield "spaces are left out", changed(trained("unknown", byte_level()), without_spaces_or_unknown)
 
 
 def encoded(program: str, file: pathlib.Path, texts: list[bytes], *options: str) -> tuple[list[list[int]], float]:

@@ -17,7 +17,7 @@ namespace d5 {
 [[nodiscard]] std::vector<PeakObjective> objectives_of_words(const std::string& words);
 
 struct PeakWorkOptions {
-  EntryChoice scenario = {"poisson"};  ///< one with an option "rate"
+  EntryChoice scenario = {"poisson"};  ///< one with an option "rate", which the search gives
   /// The search, with its objectives. The evaluation's `seconds`, `queries`, `seed` and limits of a
   /// good answer take precedence over those of `run` if they are not 0.
   PeakOptions search = {};
@@ -34,8 +34,8 @@ struct PeakWorkOptions {
 ///
 /// If no rate holds, the record is failed. A search that an interrupt or its time limit ends is
 /// mistrusted, or skipped if no rate held so far; the rates that it tried are kept. `evaluation`
-/// outlives the pieces. Throws: ValueError for limits of a good answer without an attainment, and
-/// the other way round.
+/// outlives the pieces. Throws: ValueError for a scenario with a rate of its own; for limits of a
+/// good answer without an attainment, and the other way round.
 [[nodiscard]] std::vector<WorkPiece> peak_work(const FixedEvaluation& evaluation,
                                                PeakWorkOptions options);
 /// Bounds of each of them. Throws: ValueError for inconsistent options.

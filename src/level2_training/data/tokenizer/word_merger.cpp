@@ -44,6 +44,7 @@ void WordMerger::begin(std::string_view word, Memory& memory) const {
   for (const char byte : word) {
     std::int32_t token = bytes_.of[static_cast<unsigned char>(byte)];
     if (token == ByteTokens::kNone) {
+      if (bytes_.unknown == ByteTokens::kNone) continue;
       const bool is_joined = bytes_.joins_unknown && !memory.symbols_.empty() &&
                              memory.symbols_.back().token == bytes_.unknown;
       if (is_joined) continue;

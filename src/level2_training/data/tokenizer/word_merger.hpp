@@ -19,7 +19,7 @@ struct TokenMerge {
 struct ByteTokens {
   static constexpr std::int32_t kNone = -1;
   std::array<std::int32_t, 256> of{};
-  std::int32_t unknown = kNone;  ///< token for bytes that have none
+  std::int32_t unknown = kNone;  ///< token for bytes that have none; kNone: they are left out
   bool joins_unknown = false;    ///< neighbours without a token become one unknown token
 };
 
