@@ -41,6 +41,24 @@ const ResultCell* cell_of(const Row& row, std::string_view column) {
   return place == row.end() || place->text.empty() ? nullptr : &*place;
 }
 
+/// Rows with findings that few others have: columns of these would be empty for all others.
+std::vector<bool> told_apart(const std::vector<Row>& rows) {
+  constexpr std::size_t kMany = 3;  // columns that make the others narrow
+  std::map<std::string, std::size_t> rows_with;
+  for (const Row& row : rows) {
+    for (const ResultCell& cell : row) rows_with[cell.column] += !cell.text.empty();
+  }
+  std::vector<bool> apart;
+  for (const Row& row : rows) {
+    const auto own = std::ranges::count_if(row, [&](const ResultCell& cell) {
+      return cell.kind == ResultCell::Kind::found && !cell.text.empty() &&
+             4 * rows_with.at(cell.column) <= rows.size();
+    });
+    apart.push_back(std::size_t(own) >= kMany);
+  }
+  return apart;
+}
+
 bool is_whole_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
@@ -198,15 +216,29 @@ std::string ResultBlocks::print(const std::vector<std::string>& cells, Status st
 }
 
 std::string ResultBlocks::add(const std::vector<Measurement>& rows) {
-  if (rows.empty()) return "";
   std::vector<Row> cells;
-  std::vector<std::string> statuses;
-  for (const auto& row : rows) {
-    cells.push_back(cells_of(row));
-    statuses.push_back(notes_.status_of(row));
-  }
+  for (const auto& row : rows) cells.push_back(cells_of(row));
+  const std::vector<bool> apart = told_apart(cells);
   std::string text;
-  if (!fits(cells)) text = begin(cells, statuses);
+  for (const bool is_apart : {false, true}) {
+    std::vector<Measurement> some;
+    std::vector<Row> its_cells;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (apart[i] != is_apart) continue;
+      some.push_back(rows[i]);
+      its_cells.push_back(cells[i]);
+    }
+    if (!some.empty()) text += add_alike(some, its_cells, is_apart);
+  }
+  return text;
+}
+
+std::string ResultBlocks::add_alike(const std::vector<Measurement>& rows,
+                                    const std::vector<Row>& cells, bool begins) {
+  std::vector<std::string> statuses;
+  for (const auto& row : rows) statuses.push_back(notes_.status_of(row));
+  std::string text;
+  if (begins || !fits(cells)) text = begin(cells, statuses);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     text += section(rows[i].subject) + print(place(cells[i], statuses[i]), rows[i].status);
   }

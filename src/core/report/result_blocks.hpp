@@ -18,7 +18,8 @@ namespace d5::detail {
 ///
 /// Values that all rows of a block share are printed once above it. The first piece determines the
 /// columns. A later piece that differs in another value begins a new block with an additional
-/// column. If subjects have several rows each, or no room, a subject is a line above its rows.
+/// column. If subjects have several rows each, or no room, a subject is a line above its rows. Rows
+/// with findings that few others of their piece have follow in a block of their own.
 class ResultBlocks {
  public:
   /// `format` is table or markdown. `subjects` are those of all expected rows; `varying` are
@@ -34,6 +35,9 @@ class ResultBlocks {
  private:
   using Row = std::vector<ResultCell>;
 
+  /// Adds rows to one block: the current one if they fit it and `begins` is false.
+  [[nodiscard]] std::string add_alike(const std::vector<Measurement>& rows,
+                                      const std::vector<Row>& cells, bool begins);
   [[nodiscard]] bool fits(const std::vector<Row>& rows);
   [[nodiscard]] std::string begin(const std::vector<Row>& rows,
                                   const std::vector<std::string>& statuses);

@@ -68,6 +68,28 @@ TEST_CASE("conditions that are equal in all rows are printed once, above them") 
         "backward  time    2.090 ms  [2.060, 2.120]  passed\n");
 }
 
+TEST_CASE("a row with findings of its own follows the others, whose lines stay whole") {
+  std::vector<Measurement> rows;
+  for (const char* name : {"Relu 1", "Relu 2", "Relu 3", "Relu 4"}) {
+    rows.push_back(printed_time(name, "forward"));
+  }
+  for (const char* name : {"doubtful", "right", "wrong"}) rows[1].conditions[name] = finding(2);
+  CHECK(to_table(rows) ==
+        "framework reference; device cpu; pass forward; threads 2; samples 30\n"
+        "\n"
+        "subject  metric    median    95% interval  status\n"
+        "-------  ------  --------  --------------  ------\n"
+        "Relu 1   time    1.045 ms  [1.030, 1.060]  passed\n"
+        "Relu 3   time    1.045 ms  [1.030, 1.060]  passed\n"
+        "Relu 4   time    1.045 ms  [1.030, 1.060]  passed\n"
+        "\n"
+        "doubtful 2; pass forward; right 2; threads 2; wrong 2; samples 30\n"
+        "\n"
+        "subject  framework  device  metric    median    95% interval  status\n"
+        "-------  ---------  ------  ------  --------  --------------  ------\n"
+        "Relu 2   reference  cpu     time    1.045 ms  [1.030, 1.060]  passed\n");
+}
+
 TEST_CASE("a count of one sample has no decimals") {
   Measurement nodes = printed_time("lenet", "forward");
   nodes.metric = "reduced_nodes";
