@@ -27,7 +27,7 @@ class FusedKernel final : public TorchKernel {
       : TorchKernel(context),
         product_(context),
         adds_(context.has_input(kZ)),
-        activation_(*node().attribute<std::string>("activation")),
+        activation_(*context.node().attribute<std::string>("activation")),
         gradient_(context.wants_backward() ? Tensor::empty(context.output(0)) : Tensor()) {}
 
   void call(Inputs inputs, Results results, const Random& random) const override {

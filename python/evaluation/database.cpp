@@ -103,9 +103,10 @@ void expect_runs(Database& database, const std::vector<std::string>& runs) {
 /// stored, so that they are one run, whose id follows from its bytes. The GIL guards the map.
 Results results_of(const std::vector<Measurement>& rows) {
   static std::map<std::size_t, Environment> environments;
-  const std::size_t key = std::hash<std::string>()(to_json(Results{.measurements = rows}));
-  return {.environment = environments.try_emplace(key, environment()).first->second,
-          .measurements = rows};
+  Results results{.environment = {}, .measurements = rows};
+  const std::size_t key = std::hash<std::string>()(to_json(results));
+  results.environment = environments.try_emplace(key, environment()).first->second;
+  return results;
 }
 
 /// Throws: UnknownOption, TypeError and ValueError for words that can match no record, as

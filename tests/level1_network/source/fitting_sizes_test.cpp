@@ -145,7 +145,8 @@ TEST_CASE("a size that only an output tells is as the output's of the same name"
   model.graph.outputs.at(0).type = {.kind = ValueKind::tensor,
                                     .dtype = DType::float32,
                                     .has_shape = true,
-                                    .dims = {"N", "total_length", four}};
+                                    .dims = {"N", "total_length", four},
+                                    .element = {}};
   const Network told(model);
   CHECK(mask(told, {.by_name = {{"past_length", 32}}}) == "1x33");
   CHECK(mask(told, {}) == "1x2");
