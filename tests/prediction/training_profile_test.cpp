@@ -220,6 +220,11 @@ TEST_CASE("a profile from costs shares a step by the work of its nodes") {
   CHECK_THROWS_AS(profile_from_cost("lenet", {.step_seconds = 0}), ValueError);
   CHECK_THROWS_WITH(profile_from_cost("lenet", {.step_seconds = 1e-3, .switch_seconds = 1}),
                     Catch::Contains("switches alone"));
+  CHECK_THROWS_WITH(
+      profile_from_cost("lenet", {.step_seconds = 1, .changes = {"training.epochs=2"}}),
+      Catch::Contains("the change training.epochs=2 is of a recipe"));
+  CHECK_THROWS_WITH(profile_from_cost("lenet", {.step_seconds = 1, .data = "mnist"}),
+                    Catch::Contains("a data set's folder is of a recipe"));
 }
 
 TEST_CASE("a recipe's profile from costs has the network and the optimizer that it trains") {

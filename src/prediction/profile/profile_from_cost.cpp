@@ -134,6 +134,7 @@ TrainingProfile profile_from_cost(const std::string& model_or_recipe,
     TrainingSession session(recipe, {.data = options.data});
     return profile_of(session.network(), model_or_recipe, recipe.choice("optimizer").name, options);
   }
+  expect_no_recipe_options(model_or_recipe, options.changes, options.data);
   Settings wishes = run_wishes("reference", {.batch = options.batch}, {});
   wishes.set("with_loss", true);
   wishes.set("training", true);

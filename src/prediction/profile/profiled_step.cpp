@@ -131,10 +131,27 @@ std::unique_ptr<ProfiledStep> open_profiled_step(const std::string& model_or_rec
                                                  const ProfileOptions& options,
                                                  const ExecutorOptions& execution) {
   if (!is_recipe(model_or_recipe)) {
+    expect_no_recipe_options(model_or_recipe, options.changes, options.data);
     return std::make_unique<ModelStep>(model_or_recipe, framework, batch, options, execution);
+  }
+  if (options.optimizer != ProfileOptions{}.optimizer) {
+    throw ValueError(fmt::format(
+        "profile of '{}': optimizer {} is given, expected none: a recipe has its own; change it by "
+        "optimizer.name={}",
+        printable(model_or_recipe), printable(options.optimizer),
+        printable(options.optimizer.substr(0, options.optimizer.find(':')))));
   }
   return std::make_unique<RecipeStep>(recipe_to_profile(model_or_recipe, options.changes, batch),
                                       framework, batch, options, execution);
+}
+
+void expect_no_recipe_options(const std::string& model, const std::vector<std::string>& changes,
+                              const std::string& data) {
+  if (changes.empty() && data.empty()) return;
+  throw ValueError(fmt::format(
+      "profile of '{}': {} is of a recipe, expected none: this is a model, whose data is made up",
+      printable(model),
+      changes.empty() ? "a data set's folder" : "the change " + printable(changes.front())));
 }
 
 std::int64_t steps_wanted(const ProfileOptions& options, double once, Communicator& ranks) {

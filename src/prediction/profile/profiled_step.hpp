@@ -31,6 +31,10 @@ class ProfiledStep {
 [[nodiscard]] Recipe recipe_to_profile(const std::string& file_or_name,
                                        const std::vector<std::string>& changes, std::int64_t batch);
 
+/// Throws: ValueError for changes or data, which are a recipe's, beside a model.
+void expect_no_recipe_options(const std::string& model, const std::vector<std::string>& changes,
+                              const std::string& data);
+
 constexpr double kWarmAfter = 1;  ///< a step of this length warms everything; s
 
 /// The number of steps for `options`, if a step takes `once` seconds on the slowest rank; 0:
