@@ -3,7 +3,7 @@
 // Models", 2023): RMS normalization before each sub-layer, rotary position embedding in halves,
 // grouped-query attention, SwiGLU. Its key-value cache is state of the network: constants with
 // updates, one row of `slots` per text, written from `starts` on, so that texts of different
-// lengths share a run.
+// lengths share a run. In training it reads whole texts from their first token on, without a cache.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -99,18 +99,18 @@ class Decoder {
       feed_forward(layer + ".feed_forward");
     }
     predict();
+    if (options_.training) return net_.finish({"N", "T"});
     return net_.finish({options_.slots, "L"});
   }
 
  private:
   void take_inputs() {
-    const std::int64_t slots = options_.slots;
-    net_.input("places", {slots, "L", 1}, DType::int64);
-    net_.input("starts", {slots}, DType::int64);
-    net_.input("tokens", {slots, "T"}, DType::int64);
+    if (options_.training) {
+      take_whole_texts();
+    } else {
+      take_next_tokens();
+    }
     net_.constant("rows", Tensor::vector(Integers{-1, options_.width}));
-    net_.constant("texts", Tensor::vector(Integers{slots, -1, options_.width}));
-    net_.constant("kv_texts", Tensor::vector(Integers{slots, -1, options_.kv_width()}));
     net_.constant("rope.cosine", angles(options_, [](double x) { return std::cos(x); }));
     net_.constant("rope.sine", angles(options_, [](double x) { return std::sin(x); }));
     place_tokens();
@@ -119,7 +119,34 @@ class Decoder {
     reshape("embedding.rows", "rows");
   }
 
-  /// Positions of the tokens, and the length of each text with them.
+  void take_next_tokens() {
+    const std::int64_t slots = options_.slots;
+    net_.input("places", {slots, "L", 1}, DType::int64);
+    net_.input("starts", {slots}, DType::int64);
+    net_.input("tokens", {slots, "T"}, DType::int64);
+    net_.constant("texts", Tensor::vector(Integers{slots, -1, options_.width}));
+    net_.constant("kv_texts", Tensor::vector(Integers{slots, -1, options_.kv_width()}));
+    net_.constant("scores", Tensor::vector(Integers{slots, -1, options_.vocabulary}));
+  }
+
+  /// Texts of any number and length; what depends on their sizes follows from "tokens".
+  void take_whole_texts() {
+    net_.input("tokens", {"N", "T"}, DType::int64);
+    net_.node("Shape", "sizes", {"tokens"});
+    net_.node("Shape", "number", {"tokens"}, {{"end", std::int64_t{1}}});
+    net_.node("ConstantOfShape", "start", {"number.out"},
+              {{"value", Tensor::vector(Integers{0})}}, "starts");
+    const auto shape = [&](const std::string& name, std::int64_t width) {
+      net_.constant(name + ".width", Tensor::vector(Integers{width}));
+      net_.node("Concat", name + ".shape", {"sizes.out", name + ".width"},
+                {{"axis", std::int64_t{0}}}, name);
+    };
+    shape("texts", options_.width);
+    shape("kv_texts", options_.kv_width());
+    shape("scores", options_.vocabulary);
+  }
+
+  /// Positions of the tokens, and without training the length of each text with them.
   void place_tokens() {
     net_.constant("zero", Tensor::scalar(std::int64_t{0}));
     net_.constant("one", Tensor::scalar(std::int64_t{1}));
@@ -128,7 +155,7 @@ class Decoder {
     net_.node("Shape", "count", {"tokens"}, {{"start", std::int64_t{1}}});
     net_.node("Reshape", "new_tokens", {net_.current(), "none"});
     const std::string count = net_.current();
-    net_.node("Add", "lengths", {"starts", count});
+    if (!options_.training) net_.node("Add", "lengths", {"starts", count});
     net_.node("Range", "offsets", {"zero", count, "one"});
     net_.node("Unsqueeze", "first", {"starts", "column"});
     net_.node("Add", "positions", {"first.out", "offsets.out"});
@@ -159,8 +186,9 @@ class Decoder {
   }
 
   /// Writes the current rows to the cache "<name>" of all texts, slots x capacity x kv_width, and
-  /// returns what it holds then.
+  /// returns what it holds then; in training the rows are all.
   std::string remember(const std::string& name) {
+    if (options_.training) return net_.current();
     net_.constant(name, Tensor::zeros(DType::float32,
                                       {options_.slots, options_.capacity, options_.kv_width()}));
     net_.node("TensorScatter", name + ".write", {name, net_.current(), "starts"},
@@ -184,8 +212,9 @@ class Decoder {
     project(name + ".query", normalized, width, width);
     reshape(name + ".query.texts", "texts");
     rotate(name + ".query.rotated", options_.heads);
-    net_.node("Attention", name + ".mean",
-              {net_.current(), keys, values, "", "", "", "lengths.out"},
+    std::vector<std::string> inputs{net_.current(), keys, values};
+    if (!options_.training) inputs.insert(inputs.end(), {"", "", "", "lengths.out"});
+    net_.node("Attention", name + ".mean", std::move(inputs),
               {{"is_causal", std::int64_t{1}},
                {"kv_num_heads", options_.kv_heads},
                {"q_num_heads", options_.heads}});
@@ -213,9 +242,12 @@ class Decoder {
 
   /// Scores of the next token after the tokens at `places`.
   void predict() {
-    reshape("answers.texts", "texts");
-    net_.node("GatherND", "answers", {net_.current(), "places"}, {{"batch_dims", std::int64_t{1}}});
-    reshape("answers.rows", "rows");
+    if (!options_.training) {
+      reshape("answers.texts", "texts");
+      net_.node("GatherND", "answers", {net_.current(), "places"},
+                {{"batch_dims", std::int64_t{1}}});
+      reshape("answers.rows", "rows");
+    }
     normalize("norm");
     if (options_.tied) {
       net_.node("Gemm", "head", {net_.current(), "embedding.weight"},
@@ -223,7 +255,6 @@ class Decoder {
     } else {
       project("head", net_.current(), options_.width, options_.vocabulary);
     }
-    net_.constant("scores", Tensor::vector(Integers{options_.slots, -1, options_.vocabulary}));
     net_.node("Reshape", "scores_of_texts", {net_.current(), "scores"}, {}, "logits");
   }
 
@@ -244,7 +275,7 @@ void register_decoder(Registry<ModelEntry>& registry) {
       ModelEntry::with<DecoderOptions>(
           "decoder of the Llama family with its key-value cache as state, inputs \"tokens\" "
           "(int64 slotsxT), \"starts\" (rows of the cache that are filled) and \"places\" (tokens "
-          "to score after) (Touvron et al., 2023)",
+          "to score after); with training, whole texts NxT (Touvron et al., 2023)",
           decoder));
 }
 

@@ -16,7 +16,7 @@ using Tokens = std::vector<std::int64_t>;
 
 constexpr std::int64_t kVocabulary = 50, kCapacity = 16;
 
-Network small_decoder(std::int64_t slots) {
+Network small_decoder(std::int64_t slots, bool training = false) {
   return models().at("decoder").make({{"layers", 2},
                                       {"width", 24},
                                       {"heads", 6},
@@ -25,6 +25,7 @@ Network small_decoder(std::int64_t slots) {
                                       {"vocabulary", kVocabulary},
                                       {"capacity", kCapacity},
                                       {"slots", slots},
+                                      {"training", training},
                                       {"seed", 5}});
 }
 
@@ -71,6 +72,20 @@ TEST_CASE("token by token a decoder scores as in one prefill") {
     const auto at = std::int64_t(t);
     check_close(scores_of(stepwise->inference(run_of({{kText[t]}}, {at})), 0, 0),
                 scores_of(whole, 0, at));
+  }
+}
+
+TEST_CASE("in training a decoder scores whole texts as in one prefill") {
+  const ValueMap given = run_of({kText, Tokens(kText.rbegin(), kText.rend())}, {0, 0});
+  const auto prefill = make_executor(small_decoder(2));
+  const auto training = make_executor(small_decoder(1, true));
+  const ValueMap& expected = prefill->inference(given);
+  const ValueMap& scores = training->inference({{"tokens", given.at("tokens").tensor()}});
+  for (std::size_t t = 0; t < kText.size(); ++t) {
+    for (const std::int64_t text : {0, 1}) {
+      check_close(scores_of(scores, text, std::int64_t(t)),
+                  scores_of(expected, text, std::int64_t(t)));
+    }
   }
 }
 

@@ -132,8 +132,9 @@ TEST_CASE("the recipe of ImageNet trains on folders of its format") {
   check_trains("imagenet-resnet50", folder.path().string());
 }
 
-TEST_CASE("the recipe of bytes trains on any file") {
+TEST_CASE("the recipes of bytes train on any file") {
   const testing::TemporaryFolder folder;
   write_file(folder / "text", random_bytes(4000, 1));
   check_trains("bytes-lstm", folder / "text", kSteps);
+  check_trains("bytes-decoder", folder / "text", kSteps);
 }
