@@ -26,7 +26,7 @@ modality: text
 reader: {name: text, data: book.txt, length: 64, test_share: 0.5}
 """
 SMOLLM2 = pathlib.Path(os.environ.get("D5_DEPS", "/nowhere")) / "models/smollm2/smollm2.gguf"
-# PyTorch's 24 greedy tokens, as tests/evaluation/generation/smollm2_test.cpp has them.
+# PyTorch's 24 greedy tokens, as tests/evaluation/generation/trained_models_test.cpp has them.
 ANSWER = " Paris.\n\nThe answer is: 2018-01-22 12:1"
 
 

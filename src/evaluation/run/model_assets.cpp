@@ -4,16 +4,33 @@
 #include <fmt/format.h>
 
 #include "d5/core/errors/error.hpp"
+#include "d5/core/files/carried_file.hpp"
 #include "d5/evaluation/manifest/semantic_version.hpp"
 #include "d5/level1_network/graph/executor_word.hpp"
 #include "evaluation/manifest/kept_manifests.hpp"
 
 namespace d5 {
+namespace {
+
+/// Adds the file to the store if d5 carries it: in a folder beside the manifest, with its name.
+void add_carried(const ManifestAsset& asset, const std::string& reference,
+                 const ArtefactStore& store, const Interrupt& interrupt) {
+  const std::string model = reference.substr(0, reference.find('@'));
+  try {
+    (void)store.add(carried_file(fmt::format("data/generators/{}/{}", model, asset.name)),
+                    interrupt);
+  } catch (const NotFound&) {  // carried by no one
+  }
+}
+
+}  // namespace
 
 std::string find_asset(const ManifestAsset& asset, const std::string& reference,
                        const Interrupt& interrupt) {
   const ArtefactStore store = detail::store_of(asset.sha256);
-  if (asset.urls.empty() && !store.has(asset.sha256)) {
+  const bool has_no_address = asset.urls.empty();
+  if (has_no_address && !store.has(asset.sha256)) add_carried(asset, reference, store, interrupt);
+  if (has_no_address && !store.has(asset.sha256)) {
     throw NotFound(
         fmt::format("{}: '{}' (SHA-256 {}) is not in the store of artefacts; make it by: {}",
                     reference, asset.name, asset.sha256, printable(asset.made_by)));

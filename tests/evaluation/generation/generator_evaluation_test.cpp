@@ -151,6 +151,24 @@ TEST_CASE("a loss is that of the manifest's text, or its claim has failed") {
   CHECK_THAT(row_with(wrong, "ttft").reason, Contains("its answers are not right: loss"));
 }
 
+TEST_CASE("the generator that d5 carries is evaluated without a download, as right") {
+  const testing::OwnCacheFolder cache;
+  EvaluationManifest manifest;
+  manifest.name = "carried";
+  manifest.version = "1.0.0-dev";
+  manifest.models = {"bytes-decoder"};
+  manifest.frameworks = {"reference:most_tokens=8:capacity=256"};
+  manifest.scenarios = {{"closed_loop", {{"users", 2}}}};
+  manifest.batches = {2};
+  manifest.queries = 4;
+  const Results results = evaluate(manifest);
+  for (const char* metric : {"loss", "regret"}) {
+    const Measurement& row = row_with(results, metric);
+    INFO(metric << ": " << row.reason);
+    CHECK(row.status == Status::passed);
+  }
+}
+
 TEST_CASE("a framework that computes something else fails by loss and regret") {
   add_tilted();
   const ToyGenerator toy(claim_of(1));

@@ -15,15 +15,20 @@ using test::generator_of;
 using test::kPrompts;
 using test::kVocabulary;
 using test::Tokens;
+using test::trained_decoder;
 using test::vivid_decoder;
 
 namespace {
 
 constexpr std::int64_t kAnswer = 24;
 
-/// Verdicts on the answers of a generator with this network.
-std::vector<RegretVerdict> verdicts_on(Network network) {
-  RegretJudge judge(vivid_decoder(1));
+/// A network of so many slots, with caches of so many rows.
+using Made = Network (*)(std::int64_t slots, std::int64_t capacity);
+constexpr std::int64_t kCapacity = 96;
+
+/// Verdicts on the answers of a generator with this network, judged by one as it was made.
+std::vector<RegretVerdict> verdicts_on(Network network, Made made) {
+  RegretJudge judge(made(1, kCapacity));
   auto generator = generator_of(std::move(network));
   const auto answers = answers_of(generator, kPrompts, {.most_tokens = kAnswer});
   std::vector<RegretVerdict> verdicts;
@@ -37,52 +42,59 @@ std::ptrdiff_t wrong_ones(const std::vector<RegretVerdict>& verdicts) {
   return std::ranges::count(verdicts, RegretVerdict::wrong);
 }
 
-/// Makes a node read another tensor as its input number `input`.
-void rewire(Network& network, const std::string& node, std::size_t input,
+/// Makes the nodes whose names end so, one of each layer, read another tensor as their input
+/// number `input`.
+void rewire(Network& network, const std::string& end, std::size_t input,
             const std::string& tensor) {
-  onnx::Node changed = network.node(node);
-  changed.inputs.at(input) = tensor;
-  network.replace_node(node, std::move(changed));
+  std::vector<onnx::Node> changed;
+  for (const onnx::Node& node : network.graph().nodes) {
+    if (node.name.ends_with(end)) changed.push_back(node);
+  }
+  CHECK(changed.size() > 1);
+  for (onnx::Node& node : changed) {
+    node.inputs.at(input) = tensor;
+    network.replace_node(node.name, node);
+  }
 }
 
 }  // namespace
 
 TEST_CASE("honest generators have no regret above what rounding explains") {
-  for (const RegretVerdict verdict : verdicts_on(vivid_decoder(3))) {
+  const Made made = GENERATE(vivid_decoder, trained_decoder);
+  for (const RegretVerdict verdict : verdicts_on(made(3, kCapacity), made)) {
     CHECK(verdict == RegretVerdict::right);
   }
 }
 
 TEST_CASE("queries rotated one position too far are wrong") {
-  Network network = vivid_decoder(3);
+  const Made made = GENERATE(vivid_decoder, trained_decoder);
+  Network network = made(3, kCapacity);
   onnx::Node late = network.node("positions");
   late.name = "late_positions";
   late.inputs = {"positions.out", "one"};
   late.outputs = {"late_positions.out"};
   network.splice({.nodes = {late}});
-  for (const char* layer : {"layer1", "layer2"}) {
-    rewire(network, std::string(layer) + ".attention.query.rotated", 3, "late_positions.out");
-  }
-  CHECK(wrong_ones(verdicts_on(std::move(network))) > 0);
+  rewire(network, ".attention.query.rotated", 3, "late_positions.out");
+  CHECK(wrong_ones(verdicts_on(std::move(network), made)) > 0);
 }
 
 TEST_CASE("a mask that is one off is wrong, on either side") {
+  const Made made = GENERATE(vivid_decoder, trained_decoder);
   const std::string op_type = GENERATE("Sub", "Add");
-  Network network = vivid_decoder(3);
+  Network network = made(3, kCapacity);
   onnx::Node off = network.node("lengths");
   off.name = "off_lengths";
   off.op_type = op_type;
   off.inputs = {"lengths.out", "one"};
   off.outputs = {"off_lengths.out"};
   network.splice({.nodes = {off}});
-  for (const char* layer : {"layer1", "layer2"}) {
-    rewire(network, std::string(layer) + ".attention.mean", 6, "off_lengths.out");
-  }
-  CHECK(wrong_ones(verdicts_on(std::move(network))) > 0);
+  rewire(network, ".attention.mean", 6, "off_lengths.out");
+  CHECK(wrong_ones(verdicts_on(std::move(network), made)) > 0);
 }
 
 TEST_CASE("a row of the cache that a step did not write is wrong") {
-  auto generator = generator_of(vivid_decoder(1));
+  const Made made = GENERATE(vivid_decoder, trained_decoder);
+  auto generator = generator_of(made(1, kCapacity));
   Network& network = generator.executor().network();
   const std::size_t slot = generator.admit(kPrompts[2], {.most_tokens = kAnswer}, {});
   Tokens answer;
@@ -99,17 +111,35 @@ TEST_CASE("a row of the cache that a step did not write is wrong") {
     }
   }
   generator.release(slot);
-  const AnswerRegret regret = RegretJudge(vivid_decoder(1)).judge(kPrompts[2], answer);
+  const AnswerRegret regret = RegretJudge(made(1, kCapacity)).judge(kPrompts[2], answer);
   INFO(regret.summary());
   CHECK(regret.verdict() == RegretVerdict::wrong);
 }
 
-TEST_CASE("a block of weights with another scale is wrong") {
-  Network network = vivid_decoder(3);
+namespace {
+
+/// Damages the first 32 weights of a layer, as a wrong scale of a block does.
+Network with_wrong_block(Network network) {
   const auto weights = network.parameter("layer2.feed_forward.up.weight").value.span<float>();
   for (float& weight : weights.first(32)) weight *= 1.25F;
   network.values_changed();
-  CHECK(wrong_ones(verdicts_on(std::move(network))) > 0);
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("a block of weights with another scale is wrong") {
+  CHECK(wrong_ones(verdicts_on(with_wrong_block(vivid_decoder(3)), vivid_decoder)) > 0);
+}
+
+TEST_CASE("a fault that changes no choice has no regret, and another loss") {
+  const Tokens prompt{kPrompts[2]};
+  auto generator = generator_of(with_wrong_block(trained_decoder(1)));
+  const Tokens answer = answers_of(generator, {prompt}, {.most_tokens = kAnswer}).front();
+  RegretJudge judge(trained_decoder(1)), damaged(with_wrong_block(trained_decoder(1)));
+  const AnswerRegret right = judge.judge(prompt, answer);
+  CHECK(right.verdict() == RegretVerdict::right);
+  CHECK(std::abs(damaged.judge(prompt, answer).loss - right.loss) > 1e-4);
 }
 
 TEST_CASE("a token that the system's own scores do not choose is wrong, by their difference") {

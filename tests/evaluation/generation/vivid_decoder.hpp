@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
 #include "d5/evaluation/generation/network_generator.hpp"
+#include "d5/evaluation/generation/safetensors_model.hpp"
 #include "d5/level1_network/source/models.hpp"
 
 namespace d5::test {
@@ -35,6 +37,14 @@ inline Network vivid_decoder(std::int64_t slots, std::int64_t capacity = 96) {
     for (float& weight : parameter.value.span<float>()) weight *= 20;
   }
   return network;
+}
+
+/// The decoder of bytes that d5 trained and carries.
+inline Network trained_decoder(std::int64_t slots, std::int64_t capacity = 96) {
+  const auto root = std::filesystem::path(__FILE__).parent_path() / "../../..";
+  return open_safetensors((root / "data/generators/bytes-decoder").string(),
+                          {.slots = slots, .capacity = capacity})
+      .network;
 }
 
 inline NetworkGenerator generator_of(Network network, std::int64_t piece = 8) {
