@@ -85,14 +85,16 @@ def server(d5):
 
 
 def shape_of(table):
-    """A table without its measured numbers: their digits and units vary."""
-    lines = [re.sub(r"-+", "-", line) for line in table.splitlines()]
+    """A table without its measured numbers, whose digits and units vary, and without doubts of the machine."""
+    lines = [re.sub(r"-+", "-", line) for line in table.splitlines() if not re.match(r"\[\d+\] |  ", line)]
+    lines = [re.sub(r"\bmistrusted( \[[\d,]+\])?", "passed", line) for line in lines]
     number = r"[0-9][0-9.e+-]*( ?(ns|µs|ms|s|min|h)\b)?"
     return [re.sub(r"\s+", " ", re.sub(number, "0", line)).strip() for line in lines]
 
 
 def key_of(record):
-    return record["subject"], record["framework"], record["metric"], record["statistic"], record["status"]
+    judged = record["status"].replace("mistrusted", "passed")  # by what the machine does meanwhile
+    return record["subject"], record["framework"], record["metric"], record["statistic"], judged
 
 
 def test_own_model(d5, own, server):

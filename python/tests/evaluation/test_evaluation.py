@@ -82,7 +82,7 @@ def write(file, **manifest):
 def test_a_models_accuracy_and_time_are_rows(colours, tmp_path):
     rows = d5.evaluate(colours(), scenarios=["closed_loop"], queries=10, out=tmp_path / "r.json")
     assert [row.value for row in rows.where(metric="top1")] == [1.0]
-    assert rows.where(metric="latency")[0].status == "passed"
+    assert rows.where(metric="latency")[0].status in ("passed", "mistrusted")  # as the machine is
     assert {row["subject"] for row in rows.rows()} == {"toy@1.0.0-dev"}
     assert len(d5.read_results(tmp_path / "r.json")) == len(rows)
     table, _ = d5.analyse("latency", [tmp_path / "r.json"])

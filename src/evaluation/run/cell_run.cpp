@@ -15,6 +15,7 @@
 #include "evaluation/run/library_lines.hpp"
 #include "evaluation/run/pipeline_server.hpp"
 #include "evaluation/run/pipeline_system.hpp"
+#include "evaluation/run/watched_run.hpp"
 #include "evaluation/scenario/paired_system.hpp"
 
 namespace d5::detail {
@@ -183,6 +184,7 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, EvaluatedModel* base,
                                   Measurement record, const EvaluateOptions& options,
                                   const std::string& piece) {
   const auto scenario = scenario_of(cell);
+  WatchedRun watched(model.word());
   LevelTrace trace(cell.trace_level);
   const auto own = system_of(model, manifest, cell.batch, *scenario);
   const auto bases = base ? system_of(*base, manifest, cell.batch, *scenario) : nullptr;
@@ -202,6 +204,7 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, EvaluatedModel* base,
                                         .tpot = manifest.tpot_limit,
                                         .latency = manifest.latency_limit},
                              .interrupt = options.interrupt});
+  const std::vector<std::string> disturbances = watched.end();
   const auto timeline = trace.end();
   if (timeline && options.sink) options.sink->trace(options.run, piece, *timeline);
   std::vector<Measurement> records;
@@ -228,6 +231,7 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, EvaluatedModel* base,
     cost.reason = rate->reason;
     records.push_back(std::move(cost));
   }
+  mistrust_times(records, disturbances);
   if (options.sink && !base) options.sink->queries(options.run, piece, run.queries);
   return records;
 }

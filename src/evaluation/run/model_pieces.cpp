@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "evaluation/run/accuracy_run.hpp"
 #include "evaluation/run/asked_line.hpp"
 #include "evaluation/run/generator_judgement.hpp"
+#include "evaluation/run/watched_run.hpp"
 
 namespace d5::detail {
 namespace {
@@ -105,11 +107,18 @@ WorkPiece ModelPieces::accuracy() const {
   piece.run = [&manifest = manifest_, &options = options_, model = model_, batch,
                line = piece.record.command,
                name = piece.name](const std::function<void()>& sampled) {
+    WatchedRun watched(model->word());
     auto run = run_accuracy(*model, {.batch = batch,
                                      .stage_threads = static_cast<int>(manifest.stage_threads),
                                      .sampled = sampled,
                                      .interrupt = options.interrupt});
-    if (options.steps) add_step_records(model->record(), run.pipeline, run.records);
+    const std::vector<std::string> disturbances = watched.end();
+    if (options.steps) {
+      std::vector<Measurement> steps;
+      add_step_records(model->record(), run.pipeline, steps);
+      mistrust_times(steps, disturbances);
+      std::ranges::move(steps, std::back_inserter(run.records));
+    }
     for (Measurement& one : run.records) one.command = line;
     if (options.sink) {
       options.sink->answers(options.run, name, run.answers);

@@ -21,6 +21,7 @@
 #include "evaluation/run/asked_line.hpp"
 #include "evaluation/run/cell_run.hpp"
 #include "evaluation/run/generator_judgement.hpp"
+#include "evaluation/run/watched_run.hpp"
 
 namespace d5 {
 namespace {
@@ -138,9 +139,11 @@ std::vector<Measurement> search(EvaluatedModel& model, const EvaluationManifest&
   const auto system =
       detail::system_of(model, manifest, batch, *scenario_at(options.search.first_rate));
   record.framework_version = predictor_version(model.word());
+  detail::WatchedRun watched(model.word());
   const Peak peak = find_peak(
       [&](double rate, const ScenarioOptions& run) { return scenario_at(rate)->run(*system, run); },
       options.search);
+  const std::vector<std::string> disturbances = watched.end();
   std::vector<Measurement> records{peak_record(record, peak)}, regret;
   const std::string fault =
       detail::add_regret(model, manifest, options.search.run.seed, record, regret);
@@ -153,6 +156,7 @@ std::vector<Measurement> search(EvaluatedModel& model, const EvaluationManifest&
   if (!fault.empty()) {
     for (Measurement& one : records) mistrust(one, fault);
   }
+  detail::mistrust_times(records, disturbances);
   std::ranges::move(regret, std::back_inserter(records));
   return records;
 }
