@@ -381,7 +381,8 @@ TEST_CASE("a server that closes, hangs or sends another thing costs its own quer
   CHECK_THAT(fault(kHead + content("a") + "data: {\"error\": {\"message\": \"OOM\"}}\n\n"),
              Catch::Contains("OOM"));
   CHECK_THAT(fault(kHead + "data: {]\n\n"), Catch::Contains("no JSON object"));
-  const auto hung = ask_openai({kHead + content("a")}, {.seconds = 0.5}, ScriptedServer::Then::hang);
+  const auto hung =
+      ask_openai({kHead + content("a")}, {.seconds = 0.5}, ScriptedServer::Then::hang);
   CHECK(hung.status == Status::failed);
   CHECK(hung.queries.at(0).first > 0);
   CHECK_THAT(hung.reason, Catch::Contains("no byte of the answer came for 0.5 s"));

@@ -111,8 +111,8 @@ void add_goodput(const ScenarioResult& result, std::vector<Measurement>& records
     const double below = std::hypot(of_share.value - of_share.interval.low, by_rate);
     const double above = std::hypot(of_share.interval.high - of_share.value, by_rate);
     if (std::isfinite(by_rate)) {
-      set_interval(goodput, {rate * std::max(0.0, of_share.value - below),
-                             rate * (of_share.value + above)});
+      set_interval(goodput,
+                   {rate * std::max(0.0, of_share.value - below), rate * (of_share.value + above)});
     }
     records.push_back(std::move(goodput));
   }

@@ -134,8 +134,8 @@ class Decoder {
     net_.input("tokens", {"N", "T"}, DType::int64);
     net_.node("Shape", "sizes", {"tokens"});
     net_.node("Shape", "number", {"tokens"}, {{"end", std::int64_t{1}}});
-    net_.node("ConstantOfShape", "start", {"number.out"},
-              {{"value", Tensor::vector(Integers{0})}}, "starts");
+    net_.node("ConstantOfShape", "start", {"number.out"}, {{"value", Tensor::vector(Integers{0})}},
+              "starts");
     const auto shape = [&](const std::string& name, std::int64_t width) {
       net_.constant(name + ".width", Tensor::vector(Integers{width}));
       net_.node("Concat", name + ".shape", {"sizes.out", name + ".width"},

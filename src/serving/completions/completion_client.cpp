@@ -141,7 +141,7 @@ class CompletionClient::Running {
     if (now < next_silent_) return;
     const auto most = std::chrono::duration_cast<Clock::duration>(
         std::chrono::duration<double>(options_.seconds));
-    next_silent_ = now + most;  // of a request that begins now
+    next_silent_ = now + most;  // a request may begin now
     std::vector<CURL*> silent;
     for (const auto& [curl, transfer] : transfers_) {
       const auto end = transfer->heard + most;

@@ -62,16 +62,15 @@ TEST_CASE("SmolLM2 generates PyTorch's tokens, and has the losses that its manif
     return;
   }
   check_model(open_gguf(file, {.slots = 1, .capacity = 80}),
-              {"smollm2",
-               "The capital of France is",
-               {7042, 30, 198, 198, 504, 2988, 314, 42,  216, 34, 32, 33,
-                40,   29, 32,  33,  29,  34,   34,  216, 33,  34, 42, 33}});
+              {"smollm2", "The capital of France is", {7042, 30, 198, 198, 504, 2988, 314, 42,
+                                                       216,  34, 32,  33,  40,  29,   32,  33,
+                                                       29,   34, 34,  216, 33,  34,   42,  33}});
 }
 
 /// transformers has the same files. The answer: " the same of the same of the same of the same of".
 TEST_CASE("the decoder that d5 carries generates PyTorch's tokens, and has the losses of PyTorch") {
-  const LanguageModel model =
-      open_safetensors(carried_file("data/generators/bytes-decoder"), {.slots = 1, .capacity = 256});
+  const LanguageModel model = open_safetensors(carried_file("data/generators/bytes-decoder"),
+                                               {.slots = 1, .capacity = 256});
   std::vector<TokenId> tokens;
   for (int i = 0; i < 4; ++i) {
     for (const char letter : std::string_view(" the same of")) tokens.push_back(letter);
