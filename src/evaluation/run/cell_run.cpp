@@ -184,7 +184,7 @@ std::vector<Measurement> run_cell(EvaluatedModel& model, EvaluatedModel* base,
                                   Measurement record, const EvaluateOptions& options,
                                   const std::string& piece) {
   const auto scenario = scenario_of(cell);
-  WatchedRun watched(model.word());
+  WatchedRun watched({model.word(), base ? base->word() : model.word()});
   LevelTrace trace(cell.trace_level);
   const auto own = system_of(model, manifest, cell.batch, *scenario);
   const auto bases = base ? system_of(*base, manifest, cell.batch, *scenario) : nullptr;

@@ -107,7 +107,7 @@ WorkPiece ModelPieces::accuracy() const {
   piece.run = [&manifest = manifest_, &options = options_, model = model_, batch,
                line = piece.record.command,
                name = piece.name](const std::function<void()>& sampled) {
-    WatchedRun watched(model->word());
+    WatchedRun watched({model->word()});
     auto run = run_accuracy(*model, {.batch = batch,
                                      .stage_threads = static_cast<int>(manifest.stage_threads),
                                      .sampled = sampled,

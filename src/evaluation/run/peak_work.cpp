@@ -139,7 +139,7 @@ std::vector<Measurement> search(EvaluatedModel& model, const EvaluationManifest&
   const auto system =
       detail::system_of(model, manifest, batch, *scenario_at(options.search.first_rate));
   record.framework_version = predictor_version(model.word());
-  detail::WatchedRun watched(model.word());
+  detail::WatchedRun watched({model.word()});
   const Peak peak = find_peak(
       [&](double rate, const ScenarioOptions& run) { return scenario_at(rate)->run(*system, run); },
       options.search);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/run/watched_run.hpp"
 
+#include <algorithm>
+
 #include "core/measuring/trust.hpp"
 #include "d5/core/results/results.hpp"
 #include "d5/evaluation/predictor/predictor.hpp"
 
 namespace d5::detail {
 
-WatchedRun::WatchedRun(const std::string& word) {
-  if (find_predictor(word)) return;
+WatchedRun::WatchedRun(std::initializer_list<std::string> words) {
+  const auto waits = [](const std::string& word) { return find_predictor(word) != nullptr; };
+  if (std::ranges::all_of(words, waits)) return;
   began_ = read_scheduler();
   watch_.emplace();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,8 +17,8 @@ namespace d5::detail {
 /// those runs.
 class WatchedRun {
  public:
-  /// `word`: framework or predictor that answers.
-  explicit WatchedRun(const std::string& word);
+  /// `words`: frameworks and predictors that answer.
+  explicit WatchedRun(std::initializer_list<std::string> words);
   /// Reasons to doubt times since construction: other work had processors that the run needed, or
   /// the processor changed its speed. Sleeps for up to 0.2 s after a short run that may have met
   /// other work.
