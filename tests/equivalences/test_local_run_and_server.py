@@ -124,3 +124,16 @@ def test_own_model(d5, own, server):
     d5("model", "remove", "mine", "--server", server)
     gone = d5("eval", "run", "mine", "--dataset", "colours", *ASKED[:2], "--server", server, status=2)
     assert "mine" in gone.stderr
+
+
+def test_carried_generator(d5, server):
+    asked = ("bytes-decoder", "--framework", "reference:most_tokens=4:capacity=256", "--scenario", "closed_loop:users=2",
+             "--queries", 3, "--batch", 2)
+    here, there = d5.folder / "generated-here.json", d5.folder / "generated-there.json"
+    d5("eval", "run", *asked, "--out", here)
+    d5("eval", "run", *asked, "--server", server, "--out", there)
+    local, remote = (json.loads(file.read_text())["measurements"] for file in (here, there))
+    assert [key_of(one) for one in remote] == [key_of(one) for one in local]
+    for a, b in zip(local, remote):
+        if a["metric"] in ("loss", "regret", "output_tokens"):
+            assert a["samples"] == b["samples"]

@@ -24,6 +24,13 @@ FoundManifest<ModelManifest> as_model(const FoundManifest<GeneratorManifest>& fo
   return model;
 }
 
+FoundManifest<ModelManifest> read_model(const std::string& text, const std::string& file) {
+  if (manifest_kind_of(text, file) != GeneratorManifest::kKind) {
+    return read_once<ModelManifest>(text, file);
+  }
+  return as_model(read_once<GeneratorManifest>(text, file));
+}
+
 std::optional<GeneratorManifest> generator_of(const FoundManifest<ModelManifest>& model) {
   if (manifest_kind_of(model.canonical, model.file) != GeneratorManifest::kKind) return {};
   return read_once<GeneratorManifest>(model.canonical, model.file).manifest;

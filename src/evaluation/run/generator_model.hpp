@@ -18,6 +18,10 @@ namespace d5::detail {
 /// tensors could call. Canonical text and digest stay the generator's.
 [[nodiscard]] FoundManifest<ModelManifest> as_model(const FoundManifest<GeneratorManifest>& found);
 
+/// A model's manifest, or a generator's in its place. Throws: as `read_once`.
+[[nodiscard]] FoundManifest<ModelManifest> read_model(const std::string& text,
+                                                      const std::string& file);
+
 /// The generator's manifest of such a model; nothing for others.
 [[nodiscard]] std::optional<GeneratorManifest> generator_of(
     const FoundManifest<ModelManifest>& model);

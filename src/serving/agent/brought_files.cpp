@@ -13,6 +13,7 @@
 #include "d5/core/files/artefact_store.hpp"
 #include "d5/evaluation/manifest/manifest_place.hpp"
 #include "evaluation/manifest/sample_places.hpp"
+#include "evaluation/run/generator_model.hpp"
 #include "serving/kept/keepable_manifest.hpp"
 
 namespace d5::detail {
@@ -100,7 +101,7 @@ void bring_files(const std::string& evaluation, const std::string& folder, const
   if (!all.is_object()) return;
   Bringing bringing(folder, source, said, interrupt);
   for (const json& content : all.value("models", json::array())) {
-    const auto model = read_once<ModelManifest>(content.dump(), "a job");
+    const auto model = read_model(content.dump(), "a job");
     for (const Asset& asset : files_of(model.manifest)) (void)bringing.bring(asset);
   }
   for (const json& told : all.value("datasets", json::array())) {

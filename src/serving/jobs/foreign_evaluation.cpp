@@ -7,6 +7,7 @@
 
 #include "d5/core/errors/error.hpp"
 #include "d5/evaluation/run/evaluate.hpp"
+#include "evaluation/run/generator_model.hpp"
 
 namespace d5::detail {
 namespace {
@@ -55,7 +56,7 @@ void expect_foreign(const std::string& canonical, const std::string& who) {
     (void)parse_manifest<EvaluationManifest>(all.at("evaluation").dump(), who,
                                              ManifestOrigin::fetched);
     for (const json& content : all.at("models")) {
-      expect_no_place(parse_manifest<ModelManifest>(content.dump(), who), who);
+      expect_no_place(read_model(content.dump(), who).manifest, who);
     }
     for (const json& told : all.at("datasets")) {
       expect_name(told.value("reference", ""), "the evaluation", who);
