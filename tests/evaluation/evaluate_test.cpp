@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -277,6 +278,31 @@ TEST_CASE("a model's file that is another is refused") {
   const testing::ToyEvaluation toy;
   write_file(toy / "toy.onnx", "another");
   CHECK_THAT(record_of(run(toy), "top1").reason, Catch::Contains("toy.onnx"));
+}
+
+TEST_CASE("a sink hears the row of each failure, as the results have it") {
+  struct RowSink final : EvaluationSink {
+    std::vector<Measurement> rows;
+    void evaluation(const EvaluationRun&) override {}
+    void measurements(const std::string&, const std::string&,
+                      std::span<const Measurement> records) override {
+      rows.insert(rows.end(), records.begin(), records.end());
+    }
+    void queries(const std::string&, const std::string&, std::span<const QueryRecord>) override {}
+    void answers(const std::string&, const std::string&, std::span<const SampleAnswer>) override {}
+    void trace(const std::string&, const std::string&, const Timeline&) override {}
+  } sink;
+  const testing::ToyEvaluation toy;
+  const EvaluationManifest manifest = evaluation_of(toy);
+  std::filesystem::remove(toy / "toy.onnx");
+  const Results results = evaluate(manifest, {.sink = &sink});
+  REQUIRE(results.measurements.size() == 2);  // the accuracy and the scenario
+  REQUIRE(sink.rows.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(sink.rows[i].status == Status::failed);
+    CHECK(sink.rows[i].metric == results.measurements[i].metric);
+    CHECK(sink.rows[i].reason == results.measurements[i].reason);
+  }
 }
 
 TEST_CASE("a split is evaluated alone") {

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <functional>
 #include <iterator>
+#include <utility>
 
 #include "d5/core/entries/entry_words.hpp"
 #include "d5/core/entries/option.hpp"
@@ -45,6 +48,32 @@ void expect_pairs(const EvaluationManifest& manifest) {
   }
 }
 
+/// The piece, of which the sink hears also the row of a failure, as the work list makes it.
+WorkPiece with_told_failure(WorkPiece piece, const EvaluateOptions& options) {
+  if (!options.sink) return piece;
+  piece.run = [run = std::move(piece.run), record = piece.record, name = piece.name,
+               &options](const std::function<void()>& sampled) {
+    const auto tell = [&](bool is_subjects_fault) {
+      Measurement failed = record;
+      record_failure(failed, std::current_exception());
+      if (!is_subjects_fault) failed.status = Status::skipped;
+      options.sink->measurements(options.run, name, {&failed, 1});
+    };
+    try {
+      return run(sampled);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const MemoryError&) {
+      tell(false);
+      throw;
+    } catch (...) {
+      tell(true);
+      throw;
+    }
+  };
+  return piece;
+}
+
 }  // namespace
 
 std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
@@ -80,6 +109,7 @@ std::vector<WorkPiece> evaluation_work(const FixedEvaluation& evaluation,
   if (!evaluation.systems.empty() && !system.system) {
     detail::skip_all(system.why_not, options, pieces);
   }
+  for (WorkPiece& piece : pieces) piece = with_told_failure(std::move(piece), options);
   return pieces;
 }
 
