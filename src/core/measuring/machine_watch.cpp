@@ -60,8 +60,12 @@ MachineEvidence MachineWatch::evidence(const WaitedTime& waited) {
   return seen(waited);
 }
 
-MachineEvidence MachineWatch::evidence_so_far() {
-  return seen(is_virtual_ ? WaitedTime{} : waited_between(began_, read_scheduler()));
+MachineEvidence MachineWatch::evidence() { return evidence(waited()); }
+
+MachineEvidence MachineWatch::evidence_so_far() { return seen(waited()); }
+
+WaitedTime MachineWatch::waited() const {
+  return is_virtual_ ? WaitedTime{} : waited_between(began_, read_scheduler());
 }
 
 }  // namespace d5::detail

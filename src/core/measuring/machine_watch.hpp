@@ -31,11 +31,14 @@ class MachineWatch {
   /// Called after the last sample, with the threads' waits. If there are signs of other work,
   /// sleeps until 0.2 s have passed, so that the system's counter can quantify it.
   [[nodiscard]] MachineEvidence evidence(const WaitedTime& waited);
+  /// The same with the waits of all threads since construction.
+  [[nodiscard]] MachineEvidence evidence();
   /// Called during measurement, for all threads since construction; does not sleep.
   [[nodiscard]] MachineEvidence evidence_so_far();
 
  private:
   void ask_for_speed();
+  [[nodiscard]] WaitedTime waited() const;
   [[nodiscard]] MachineEvidence seen(const WaitedTime& waited);
   [[nodiscard]] static bool sees_other_work(const WaitedTime& waited);
 

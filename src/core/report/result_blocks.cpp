@@ -221,11 +221,11 @@ std::string ResultBlocks::add(const std::vector<Measurement>& rows) {
   const std::vector<bool> apart = told_apart(cells);
   std::string text;
   for (const bool is_apart : {false, true}) {
-    std::vector<Measurement> some;
+    std::vector<const Measurement*> some;
     std::vector<Row> its_cells;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (apart[i] != is_apart) continue;
-      some.push_back(rows[i]);
+      some.push_back(&rows[i]);
       its_cells.push_back(cells[i]);
     }
     if (!some.empty()) text += add_alike(some, its_cells, is_apart);
@@ -233,14 +233,14 @@ std::string ResultBlocks::add(const std::vector<Measurement>& rows) {
   return text;
 }
 
-std::string ResultBlocks::add_alike(const std::vector<Measurement>& rows,
+std::string ResultBlocks::add_alike(const std::vector<const Measurement*>& rows,
                                     const std::vector<Row>& cells, bool begins) {
   std::vector<std::string> statuses;
-  for (const auto& row : rows) statuses.push_back(notes_.status_of(row));
+  for (const auto* row : rows) statuses.push_back(notes_.status_of(*row));
   std::string text;
   if (begins || !fits(cells)) text = begin(cells, statuses);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    text += section(rows[i].subject) + print(place(cells[i], statuses[i]), rows[i].status);
+    text += section(rows[i]->subject) + print(place(cells[i], statuses[i]), rows[i]->status);
   }
   return text;
 }

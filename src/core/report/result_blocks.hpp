@@ -36,7 +36,7 @@ class ResultBlocks {
   using Row = std::vector<ResultCell>;
 
   /// Adds rows to one block: the current one if they fit it and `begins` is false.
-  [[nodiscard]] std::string add_alike(const std::vector<Measurement>& rows,
+  [[nodiscard]] std::string add_alike(const std::vector<const Measurement*>& rows,
                                       const std::vector<Row>& cells, bool begins);
   [[nodiscard]] bool fits(const std::vector<Row>& rows);
   [[nodiscard]] std::string begin(const std::vector<Row>& rows,

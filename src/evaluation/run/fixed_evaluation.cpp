@@ -138,10 +138,10 @@ FoundManifest<ModelManifest> find_model(const std::string& word) {
 }
 
 FoundManifest<ModelManifest> model_in(const json& content, const std::string& file) {
-  if (content.value("kind", json()) != GeneratorManifest::kKind) {
-    return found_in<ModelManifest>(content, file);
-  }
-  return detail::as_model(found_in<GeneratorManifest>(content, file));
+  auto found = detail::read_model(content.dump(), file);
+  found.file = file;
+  found.manifest.beside = detail::folder_of_manifest(file);
+  return found;
 }
 
 }  // namespace

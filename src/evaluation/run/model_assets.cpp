@@ -28,9 +28,10 @@ void add_carried(const ManifestAsset& asset, const std::string& reference,
 std::string find_asset(const ManifestAsset& asset, const std::string& reference,
                        const Interrupt& interrupt) {
   const ArtefactStore store = detail::store_of(asset.sha256);
-  const bool has_no_address = asset.urls.empty();
-  if (has_no_address && !store.has(asset.sha256)) add_carried(asset, reference, store, interrupt);
-  if (has_no_address && !store.has(asset.sha256)) {
+  if (asset.urls.empty() && !store.has(asset.sha256)) {
+    add_carried(asset, reference, store, interrupt);
+  }
+  if (asset.urls.empty() && !store.has(asset.sha256)) {
     throw NotFound(
         fmt::format("{}: '{}' (SHA-256 {}) is not in the store of artefacts; make it by: {}",
                     reference, asset.name, asset.sha256, printable(asset.made_by)));

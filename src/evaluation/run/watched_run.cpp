@@ -11,14 +11,12 @@ namespace d5::detail {
 
 WatchedRun::WatchedRun(std::initializer_list<std::string> words) {
   const auto waits = [](const std::string& word) { return find_predictor(word) != nullptr; };
-  if (std::ranges::all_of(words, waits)) return;
-  began_ = read_scheduler();
-  watch_.emplace();
+  if (!std::ranges::all_of(words, waits)) watch_.emplace();
 }
 
 std::vector<std::string> WatchedRun::end() {
   if (!watch_) return {};
-  return disturbances(watch_->evidence(waited_between(began_, read_scheduler())));
+  return disturbances(watch_->evidence());
 }
 
 void mistrust_times(std::span<Measurement> records, std::span<const std::string> reasons) {

@@ -25,7 +25,6 @@ class WatchedRun {
   [[nodiscard]] std::vector<std::string> end();
 
  private:
-  SchedulerReading began_;
   std::optional<MachineWatch> watch_;
 };
 
